@@ -28,9 +28,9 @@ const CANDLE = container('Candle', {
 
 /**
  * One hour of a pool. Prices are those of executed trades, fee included: Y per X in Q112.112; all zero if the hour only
- * had liquidity changes. Volumes count the traded units of each asset; fees count what the LPs earned, in the asset
- * paid in. Volumes and fees can exceed the range of an amount, since units can be traded repeatedly. Reserves are those after the
- * hour's last block that changed them.
+ * had liquidity changes. Volumes count the traded units of each asset; fees count what the liquidity providers earned,
+ * in the asset paid in. Volumes and fees can exceed the range of an amount, since units can be traded repeatedly.
+ * Reserves are those after the hour's last block that changed them.
  */
 export type Candle = ValueOf<typeof CANDLE>
 

@@ -61,7 +61,9 @@ export function inputFor(reserveIn: Amount, reserveOut: Amount, amountOut: Amoun
   return input < SUPPLY_BOUND ? amount(input) : undefined
 }
 
-/** ceil(amountIn feeBps / 10,000): the LPs' fee of a swap of exactly `amountIn`, in the asset paid in. */
+/**
+ * ceil(amountIn feeBps / 10,000): the liquidity providers' fee of a swap of exactly `amountIn`, in the asset paid in.
+ */
 export function feeOf(amountIn: Amount, feeBps: bigint): Amount {
   return amount(mulDivUp(amountIn, BPS - keptBps(feeBps), BPS))
 }

@@ -16,9 +16,9 @@ export interface RouteEnds {
 
 /**
  * Pools for routes of up to three hops between two assets: the pools of the pair, the {@link POOLS_PER_END} deepest
- * pools of each end, and all pools that connect a pool of one end with a pool of the other. Complete if neither asset has
- * more pools. An attacker who wants to push a pool out must hold more in sixteen other pools. Reads two index ranges, and
- * about 800 records at most for three fees.
+ * pools of each end, and all pools that connect a pool of one end with a pool of the other. Complete if neither asset
+ * has more than {@link POOLS_PER_END} pools. An attacker who wants to push a pool out must hold more in sixteen other
+ * pools. Reads two index ranges, and about 800 records at most for three fees.
  */
 export function poolsBetween(
   database: DatabaseReader,

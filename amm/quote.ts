@@ -38,7 +38,7 @@ export interface QuoteBasis {
 
 /** A hop of a quote. */
 export interface QuotedHop extends RouteHop {
-  /** The part of `amountIn` that the LPs earn, rounded up. */
+  /** The part of `amountIn` that the liquidity providers earn, rounded up. */
   readonly fee: Amount
   readonly priceImpactPpm: bigint
 }

@@ -141,7 +141,10 @@ function hopsOf(
   })
 }
 
-/** Keys of all trades begin with 0, those of one pool with 1 and its id; both end with the position, newest first. */
+/**
+ * Keys in the list of all trades begin with 0, keys in the list of a pool with 1 and its id. Both end with the
+ * position, newest first.
+ */
 const ALL = Uint8Array.of(0)
 const BY_POOL = Uint8Array.of(1)
 

@@ -31,7 +31,7 @@ export function variableOf(name: string): string {
   return ENVIRONMENT_PREFIX + name.replaceAll(/[.-]/g, '_').toUpperCase()
 }
 
-/** Settings in the environment. Unknown variables with our prefix are refused, except for `others`. */
+/** Settings in the environment. Unknown variables that begin with `FARTHING_` are refused, except for `others`. */
 export function environmentSource(
   environment: Readonly<Record<string, string | undefined>>,
   others: readonly string[],

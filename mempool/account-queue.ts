@@ -6,7 +6,7 @@ export interface MempoolEntry {
   readonly tx: Transaction
   readonly weight: number
   readonly bytes: number
-  /** The most that can leave the sender: what the payload spends, and the fee at its highest rate. */
+  /** Most native coins that can leave the sender: what the payload spends, and the fee at its highest rate. */
   readonly needs: bigint
   /** Order of arrival; lower came earlier. */
   readonly sequence: number

@@ -80,7 +80,7 @@ export class Admission {
   }
 }
 
-/** First height at which a transaction admitted now can be mined. */
+/** Lowest height at which a transaction admitted now can be mined. */
 export function nextHeight(chain: ChainReader): number {
   return chain.head.header.height + 1
 }
@@ -184,7 +184,10 @@ function coinText({ ruleBook: { params } }: ChainReader, units: bigint): string 
 
 const BPS = 10_000n
 
-/** A replacement pays more at the present base fee, and no less at any other; otherwise replacing could be free. */
+/**
+ * A replacement must pay more at the present base fee, and no less at any other. Otherwise an account could replace its
+ * transactions without paying more.
+ */
 function checkReplacement({ tx, weight }: MempoolEntry, { chain, pool, policy }: AdmissionDependencies): Fault | null {
   const old = pool.account(tx.body.sender)?.at(tx.body.nonce)
   if (old === undefined) return null
@@ -203,7 +206,10 @@ function checkReplacement({ tx, weight }: MempoolEntry, { chain, pool, policy }:
   })
 }
 
-/** Every admitted transaction costs all nodes a signature check and its bytes, whether it is ever mined or not. */
+/**
+ * Every admitted transaction costs all nodes a signature check and its bytes, even if it is never mined. So each
+ * account has an allowance: see {@link Unpaid}.
+ */
 function checkUnpaid({ tx }: MempoolEntry, { chain, policy, ranking, unpaid }: AdmissionDependencies): Fault | null {
   const { sender } = tx.body
   if (ranking.spared.has(sender) || unpaid.leftOf(sender, nextHeight(chain)) >= 1) return null
@@ -220,7 +226,7 @@ function checkKeys({ tx }: MempoolEntry, { chain, pool }: AdmissionDependencies)
 /**
  * A full pool admits only a transaction that ranks above its worst. If the pool had to evict under this head, the
  * transaction must also rank above all that were evicted. What no block can take ranks lowest, whatever fee it offers.
- * A replacement has room already, if it is no longer than the transaction it replaces.
+ * A replacement that is no longer than the transaction it replaces always has room. The operator's accounts are exempt.
  */
 function checkRoom({ tx, bytes }: MempoolEntry, context: AdmissionDependencies): Fault | null {
   const { pool, policy, ranking } = context
@@ -252,14 +258,14 @@ interface Account {
  * transaction may never pay: its nonce never comes, it expires, it is replaced again and again, or better paying ones
  * pass it for ever.
  *
- * So each admission takes one place of its account. A mined nonce gives back only one place, even if it was replaced
+ * So each admission takes 1 from the allowance of its account. A mined nonce gives back only 1, even if it was replaced
  * many times: the replaced transactions paid nothing, and the higher fee of a replacement may go to its own sender, if
- * that is the miner. Other places come back with every block.
+ * that is the miner. Otherwise the allowance grows only with the blocks.
  */
 export class Unpaid {
   readonly #policy: MempoolPolicy
   readonly #accounts = new LruMap<Address, Account>(ACCOUNTS_KEPT)
-  /** Waiting transactions that took a place. */
+  /** Waiting transactions whose admission took 1 from an allowance. */
   readonly #taken = new Set<TxId>()
 
   constructor(policy: MempoolPolicy) {
@@ -279,12 +285,14 @@ export class Unpaid {
     this.#set(body.sender, this.leftOf(body.sender, height) - 1, height)
   }
 
-  /** Gives a place back: a block paid for the nonce of this waiting transaction. */
+  /**
+   * Gives 1 back to the account: a block has mined the nonce of this waiting transaction, and so a fee was paid for it.
+   */
   paid({ txId, body }: Transaction, height: number): void {
     if (this.#taken.delete(txId)) this.#set(body.sender, this.leftOf(body.sender, height) + 1, height)
   }
 
-  /** Forgets transactions that left unmined. Their places come back only with new blocks. */
+  /** Forgets transactions that left unmined. What they took comes back only with new blocks. */
   forget(waits: (txId: TxId) => boolean): void {
     for (const txId of this.#taken) if (!waits(txId)) this.#taken.delete(txId)
   }

@@ -99,7 +99,10 @@ export class Mempool {
     return body.nonce < next + BigInt(this.#pool.account(body.sender)?.executableCount(next) ?? 0)
   }
 
-  /** Calls the listener for every transaction that leaves, mined and replaced too. It may come back at once. */
+  /**
+   * Calls the listener for every transaction that leaves, mined and replaced ones too. A transaction that left may come
+   * back at once.
+   */
   onRemoval(listener: (tx: Transaction) => void): void {
     this.#pool.onRemoval(({ tx }) => listener(tx))
   }
@@ -389,7 +392,7 @@ export function* candidatesOf(
   yield* dearest(pool, others, turn)
 }
 
-/** What a block's choice depends on beside the pool. */
+/** What the choice of transactions for a block depends on, beside the pool. */
 interface MiningTurn {
   readonly baseFee: bigint
   nonceOf(address: Address): bigint
@@ -444,7 +447,7 @@ export class RateHeap {
 
 /** How long unminable transactions have waited. They pay nothing for their place, so they lose it in time. */
 class Patience {
-  /** Height at which each was first seen unminable. */
+  /** For each unminable transaction, the height at which it was found unminable. */
   #since = new Map<TxId, number>()
 
   /** Updates the waits under a new head; returns the entries whose allowed number of blocks is over. */

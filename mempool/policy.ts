@@ -6,13 +6,13 @@ export interface MempoolPolicy {
   readonly gappedPerAccount: number
   /** Blocks for which a transaction may wait for a missing nonce, or for a lower base fee. */
   readonly unminableBlocksMax: number
-  /** Most transactions of one account that are admitted before some are mined. Replaced and expired ones count. */
+  /** Most transactions of one account that are admitted before some are mined. Replaced and expired ones count too. */
   readonly unpaidPerAccount: number
   /** Added to the account's allowance with every block. */
   readonly unpaidPerBlock: number
   readonly countMax: number
   readonly bytesMax: number
-  /** Signatures that may wait for verification at once. */
+  /** Most signatures that may wait for verification at once. */
   readonly verifyingMax: number
   /** A replacement must pay at least this much more, in basis points. */
   readonly replacementBumpBps: bigint
@@ -24,7 +24,7 @@ export const DEFAULT_MEMPOOL_POLICY: MempoolPolicy = {
   gappedPerAccount: 16,
   // About an hour, at three seconds a block.
   unminableBlocksMax: 1_200,
-  // Twice an account's places: 2 x (64 + 16).
+  // Twice the transactions that an account may have waiting: 2 x (64 + 16).
   unpaidPerAccount: 160,
   unpaidPerBlock: 2,
   countMax: 10_000,

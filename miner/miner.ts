@@ -40,7 +40,10 @@ export interface MinerDependencies {
   /** 32 bytes that separate this miner's headers from those of other miners that work for the same address. */
   readonly extra: Uint8Array
   readonly onMined: (block: Block) => void
-  /** The chain refused a block of ours, for example for one of its transactions. A late block becomes a side block. */
+  /**
+   * The chain refused a block of this miner, for example for one of its transactions. A late block is not refused: it
+   * becomes a side block.
+   */
   readonly onRefused: (block: Block, fault: Fault) => void
   /** An error that no block can cause: a bug, or a failing disk. */
   readonly onFatal: (error: unknown) => void
@@ -63,7 +66,7 @@ export class Miner {
   /** Tasks in `#building`, waiting or running. */
   #queued = 0
   #importing = false
-  /** Our blocks refused since the head last moved. */
+  /** Blocks of this miner that were refused since the head last moved. */
   #refusals = 0
   #running = false
   #cancelRefresh: () => void = () => {}
@@ -129,7 +132,7 @@ export class Miner {
     this.#better = false
     const request = { miner: this.#rewardTo, nowMs: clock.now(), candidates, extra }
     const template = await buildTemplate(chain, pacer, request)
-    // Undefined: the head is moving. Its listener starts the next build, or the refresh after the reorganisation.
+    // Undefined: the head moved meanwhile. The listener of the head or the next refresh starts another build.
     if (template === undefined || !this.#running) return
     dropHopeless(mempool, template)
     this.#publish(template)
@@ -185,7 +188,8 @@ export class Miner {
     this.#importing = false
     if (outcome.ok && outcome.value === 'connected') return this.#deps.onMined(block)
     if (!outcome.ok) this.#blame(block, outcome.fault)
-    // If even an empty block is refused, the next refresh tries again. Otherwise easy work would make a hot loop.
+    // If even an empty block is refused, only the next refresh tries again: at easy work, an immediate retry would be a
+    // hot loop.
     if (this.#refusals <= FULL_REFUSALS_MAX) this.#startOver()
   }
 

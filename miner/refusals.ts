@@ -20,7 +20,7 @@ export function dropHopeless(mempool: Mempool, { refused }: Template): void {
   for (const { tx, fault } of refused) if (!PASSING.has(fault.code)) mempool.drop(tx.txId)
 }
 
-/** Removes the transaction for which a block of ours was refused, if the fault names one. */
+/** Removes the transaction for which the chain refused a block of this node, if the fault names one. */
 export function dropGuilty(mempool: Mempool, { transactions }: Block, { code, detail }: Fault): void {
   const guilty = code === 'block/transaction' ? transactions[Number(detail.index)] : undefined
   if (guilty !== undefined) mempool.drop(guilty.txId)

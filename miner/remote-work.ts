@@ -29,7 +29,10 @@ export interface RemoteWorkDependencies {
   readonly notReadyBecause: () => readonly string[]
   /** A block of an external miner became the head. */
   readonly onMined: (block: Block) => void
-  /** The chain refused a solved block, for example for one of its transactions. A late block becomes a side block. */
+  /**
+   * The chain refused a solved block, for example for one of its transactions. A late block is not refused: it becomes
+   * a side block.
+   */
   readonly onRefused: (block: Block, fault: Fault) => void
   /** An error that no miner can cause: a bug, or a failing disk. */
   readonly onFatal: (error: unknown) => void
@@ -41,7 +44,7 @@ export const UNUSED_MS = 60_000
 export const RETIME_MS = 5_000
 /** Longest wait for a template. Building empty ones for all addresses takes less. */
 export const WAIT_MS_MAX = 5_000
-/** Submissions checked at the same time. */
+/** Most submissions that are checked at the same time. */
 export const CHECKING_MAX = 32
 /** Pause after a full template, as a multiple of its building time, to leave time for the node's other work. */
 const REST_FACTOR = 3
@@ -72,7 +75,7 @@ export class RemoteWork {
     this.#deps = dependencies
     dependencies.chain.onHeadChange(() => {
       this.#refusals = 0
-      // A pause after a template for the last head must not delay the first full template for this one.
+      // A pause after a template for the old head must not delay the full templates for the new one.
       this.#endRest()
       this.#startOver()
     })

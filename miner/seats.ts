@@ -6,10 +6,12 @@ import type { JobListener, Mined, Seat } from './job-book.ts'
 export const REMOTE_ADDRESSES_MAX = 64
 /** Most clients over all addresses. */
 export const REMOTE_SEATS_MAX = 1_024
-/** The `knows` of a template without mempool transactions; below any count of admissions, even 0. */
+/** `Mined.knows` of an address without a template from the mempool: below any count of admissions, even 0. */
 export const NOTHING = -1
 
-/** The external clients and their addresses. If there is no room, a client or network with too many seats loses one. */
+/**
+ * The external clients and their addresses. If there is no room for a new seat, one that may be given up is dropped.
+ */
 export class Seats {
   readonly #mined = new Map<Address, Mined>()
   /** By address and client, least recently used first. */

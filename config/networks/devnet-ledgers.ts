@@ -11,9 +11,9 @@ const SALT = 'SALT' as TokenSymbol
 const WOOL = 'WOOL' as TokenSymbol
 const [, ISSUER, PROVIDER] = DEV_ADDRESSES as unknown as readonly [Address, Address, Address]
 
-/** Dollars of each kind that every development key starts with. */
+/** Base units of XUSD, and of FUSD, that every development key starts with. */
 const POCKET_MONEY = 10_000n * DOLLAR
-/** Units of each plain token that every development key starts with, 4 decimals. */
+/** Base units of each plain token that every development key starts with: 10,000 whole units with 4 decimals. */
 const GOODS = 10_000n * 10_000n
 
 const POOLS: GenesisLedgers['pools'] = [
@@ -36,7 +36,10 @@ const POOLS: GenesisLedgers['pools'] = [
   { assetA: SALT, assetB: WOOL, feeBps: 100, amountA: 10_000n * 10_000n, amountB: 30_000n * 10_000n, owner: PROVIDER },
 ]
 
-/** Well-known burn addresses as vaults. No deposit of the devnet's genesis was ever made; send nothing to them. */
+/**
+ * Well-known burn addresses as vaults. The deposits that genesis counts were never made; send nothing to these
+ * addresses.
+ */
 const BURN_ADDRESSES: Readonly<Record<ExternalFormat, string>> = {
   evm: '0x000000000000000000000000000000000000dEaD',
   solana: '1nc1nerator11111111111111111111111111111111',
@@ -50,9 +53,9 @@ const POOL_DOLLARS = 100_000n * DOLLAR
 const STABLE_SUPPLY = POOL_DOLLARS + BigInt(DEV_ADDRESSES.length) * POCKET_MONEY
 
 /**
- * The devnet's initial state: a bridged dollar, a stable dollar fully backed by it, two plain tokens, three pools, of which
- * one prices the coin, and a committee of 2 of 3 with the development keys 8, 9 and 10 under scheme 2. All of it is
- * worthless.
+ * The devnet's initial state: a bridged dollar, a stable dollar fully backed by it, two plain tokens, three pools, of
+ * which one prices the coin, and a committee of 2 of 3 with the development keys 8, 9 and 10 under scheme 2. All of it
+ * is worthless.
  */
 export const DEVNET_LEDGERS: GenesisLedgers = {
   tokens: [

@@ -32,8 +32,9 @@ export function unclampedTarget(anchor: Anchor, point: Point, rules: BlockRules)
 }
 
 /**
- * Target that a child of `parent` must carry, from 1 to `powLimit`. Block 1 has no anchor and takes the network's initial target. There is
- * no other bound on the change from block to block: header times bound it (`checkHeader`).
+ * Target that a child of `parent` must carry, from 1 to `powLimit`. Block 1 has no anchor and takes the network's
+ * initial target. No rule limits the change from block to block as such: it follows from the header times, which
+ * `checkHeader` and `checkHeaderClock` limit.
  */
 export function targetAfter(anchor: Anchor | null, parent: Point, rules: BlockRules): bigint {
   return anchor === null ? rules.initialTarget : clamp(unclampedTarget(anchor, parent, rules), rules.powLimit)

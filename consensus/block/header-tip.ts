@@ -85,7 +85,7 @@ export function childAnchor(ruleBook: HeaderRules, tip: Tip, child: Header): Anc
   return anchorAfter(anchorOfChild(ruleBook, tip), tip.header, child, ruleBook.at(child.height).block)
 }
 
-/** Computed for each child: a release that did not know the rule step may have stored the tip. */
+/** The anchor is computed for each child, since a release that did not know the rule step may have stored the tip. */
 function anchorOfChild(ruleBook: HeaderRules, { anchor, header }: Tip): Anchor | null {
   const height = header.height + 1
   const ended = ruleBook.endedAt(height)

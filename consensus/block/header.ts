@@ -38,7 +38,7 @@ const HEADER = container('Header', {
 
 /** Length of a header. */
 export const HEADER_BYTES = HEADER.fixedSize as number
-/** The header ends with the nonce. */
+/** Length of the nonce, which is the end of a header. */
 export const NONCE_BYTES = 8
 
 /** Block header. `stateRoot` is the state after the whole block. */

@@ -6,8 +6,8 @@ import { workOfTarget } from './pow.ts'
 
 /**
  * The history tree of a header is over all blocks before it. Its inner nodes hold sums of work, so that a light client
- * can sample blocks by work. The last node of an odd level moves up unchanged. A tree of n leaves consists of peaks: one perfect subtree
- * per set bit of n.
+ * can sample blocks by work. The last node of an odd level moves up unchanged. A tree of n leaves consists of peaks:
+ * one perfect subtree per set bit of n.
  */
 export interface HistoryNode {
   readonly hash: Uint8Array
@@ -110,7 +110,10 @@ export function historyProof(
   return { index, count, siblings }
 }
 
-/** Whether the proof leads from the block's leaf to the history root. Its sums of work are untrusted. */
+/**
+ * Whether the proof leads from the block's leaf to the history root. The proof is untrusted: the works in it may have
+ * any size.
+ */
 export function verifyHistoryProof(root: Hash, block: SealedHeader, proof: HistoryProof): boolean {
   const { index, count, siblings } = proof
   if (!Number.isInteger(count) || count > COUNT_MAX || !Number.isInteger(index) || index < 0 || index >= count)

@@ -72,7 +72,7 @@ export interface SearchJob {
   readonly stride: bigint
 }
 
-/** Tries nonces until one meets the target or `stopped` is true; calls `onHash` for each. */
+/** Tries nonces until one meets the target or `stopped` is true; then undefined. Calls `onHash` for each nonce. */
 export function searchNonce(
   job: SearchJob,
   hasher: PowHasher,

@@ -7,7 +7,7 @@ export interface BlockRules {
   readonly writesMax: number
   /** Least base fee, in base units per unit of weight. */
   readonly baseFeeMin: bigint
-  /** A block changes the base fee by at most 1/divisor of it, or raises it by 1 if that is more. */
+  /** A block changes the base fee by at most 1/divisor of the fee, or raises it by 1 if that is more. */
   readonly baseFeeChangeDivisor: bigint
   readonly spacingMs: number
   readonly halfLifeMs: number

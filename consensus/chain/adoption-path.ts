@@ -8,16 +8,16 @@ import { type BlockEntry, decodeEntry, KEYS } from './layout.ts'
 export interface AdoptionPath {
   /** Blocks that leave the best chain, newest first, such as those mined here while the state was fetched. */
   readonly left: readonly BlockEntry[]
-  /** Stored side blocks between the best chain and the first kept header, oldest first. */
+  /** Stored side blocks on the way, oldest first. The blocks of kept headers follow on them. */
   readonly between: readonly BlockEntry[]
 }
 
 /**
  * How the block of a kept header can become the head. Faults:
- * - `chain/unknown-parent`: no stored block lies below the kept headers.
+ * - `chain/unknown-parent`: the kept headers do not lead down to a stored block.
  * - `chain/invalid-ancestor`: the block, or a stored one below it, is invalid.
- * - `chain/snapshot-too-light`: the best chain has at least as much work as the block. Work above the block does not count:
- *   those blocks may never come.
+ * - `chain/snapshot-too-light`: the best chain has at least as much work as the branch up to the block. Work above the
+ *   block does not count, since the blocks above it may never come.
  * - `chain/fork-too-deep`: the blocks above the fork cannot be unwound.
  */
 export function adoptionPath(database: ChainDatabase, height: number): Result<AdoptionPath> {
@@ -44,9 +44,9 @@ export function provenPath(database: ChainDatabase, height: number): Result<Adop
 }
 
 /**
- * The newest stored block below the kept headers, and its ancestors down to the best chain. The search begins one above
- * the head and all side blocks, since an invalid child of the head is stored too. It ends where blocks can no longer be
- * unwound.
+ * The newest stored block that a kept header builds on, and its ancestors down to the best chain. The search begins one
+ * height above the head and all side blocks, since an invalid child of the head is stored too. It ends where blocks can
+ * no longer be unwound.
  */
 function belowKept(database: ChainDatabase, height: number): Result<readonly BlockEntry[]> {
   const { head, side } = database

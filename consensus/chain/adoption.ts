@@ -10,7 +10,10 @@ import { storedBase, storedEntry, storedPeaks } from './stored-history.ts'
 
 const HEADERS_PER_BATCH = 1_000
 
-/** First height whose block this node executed. From there on, unpruned transactions are found by their ids. */
+/**
+ * Lowest height from which on this node executed all blocks. From there on, unpruned transactions are found by their
+ * ids.
+ */
 export function executedFrom({ base }: { readonly base: number }): number {
   return base === 0 ? 0 : base + 1
 }
@@ -24,13 +27,16 @@ export function storedIndexedFrom(store: Pick<KeyValueStore, 'get'>): number {
   return mark === undefined ? executedFrom({ base: storedBase(store) }) : decodeOwn(BASE_MARK, mark).height
 }
 
-/** The write that keeps a header for a snapshot above it. What only the body tells is left at 0. */
+/** The write that keeps a header for a snapshot above it. Counts that only the body tells are 0. */
 export function keptWrite(header: Omit<BlockEntry, 'totalTransactions' | 'bodyBytes' | 'invalid'>): Write {
   const entry = { ...header, totalTransactions: 0, bodyBytes: 0, invalid: false }
   return { key: KEYS.kept(header.header.height), value: encodeEntry(entry) }
 }
 
-/** Marks that the other room (see `SpacedStore`) holds the whole state of a snapshot. After a restart the adoption is taken up again. */
+/**
+ * Marks that the other room (see `SpacedStore`) holds the whole state of a snapshot. After a restart the adoption is
+ * taken up again.
+ */
 export function adoptionWrite(height: number): Write {
   return { key: KEYS.meta('adopting'), value: encode(BASE_MARK, { height }) }
 }
@@ -41,7 +47,10 @@ export function adoptingHeight(store: Pick<KeyValueStore, 'get'>): number | unde
   return mark && decodeOwn(BASE_MARK, mark).height
 }
 
-/** Gives up the state in the other room: it will be emptied, and none of it is used. */
+/**
+ * Writes that give up the state in the other room (see `SpacedStore`): the room will be emptied, and none of its state
+ * is used.
+ */
 export const DISCARD_WRITES: readonly Write[] = [
   { key: KEYS.meta('adopting') },
   { key: KEYS.meta('taking') },
@@ -63,7 +72,10 @@ export async function abandonAdoption(store: KeyValueStore): Promise<void> {
   await store.batch([...writes, ...DISCARD_WRITES], () => {})
 }
 
-/** Gives up a snapshot and its kept headers, checked under other rules. After a crash it runs again from the start. */
+/**
+ * Gives up an unfinished snapshot and its kept headers, which were checked under other rules. After a crash it runs
+ * again from the start.
+ */
 export async function abandonTake(store: KeyValueStore): Promise<void> {
   if (adoptingHeight(store) !== undefined) await abandonAdoption(store)
   const isTaking = [KEYS.meta('kept'), KEYS.meta('taking')].some((mark) => store.get(mark) !== undefined)

@@ -18,7 +18,7 @@ export type IndexRead = (key: Uint8Array) => Uint8Array | undefined
 
 interface NamedIndex {
   /**
-   * Unique among indexes. It must change when the form of an entry changes: a store that names other indexes is
+   * Unique among indexes. It must change when the format of an entry changes: a store that names other indexes is
    * refused until they are rebuilt.
    */
   readonly name: string

@@ -45,11 +45,13 @@ interface Progress {
   readonly failure?: VerifierFailure
 }
 
-/** A branch may lack this many blocks' work to the best work known and still be stored block by block. */
+/**
+ * A branch that is lighter than the best work known is still stored if it lacks at most the work of this many blocks.
+ */
 const SLACK_BLOCKS = 144n
 const VERIFIED_REMEMBERED = 50_000
 const PROVEN_REMEMBERED = 65_536
-/** Side blocks out of reach are searched for once in this many heights. */
+/** Once in this many heights, side blocks that no move can reach are dropped. */
 const SIDE_PRUNE_BLOCKS = 100
 /** Verdict on blocks that were on the best chain before: their signatures were verified then. */
 const VERIFIED_BEFORE: Promise<null> = Promise.resolve(null)
@@ -66,9 +68,10 @@ export interface Foreknown {
 export type ImportOutcome = 'connected' | 'side'
 
 /**
- * The best chain. It validates blocks, follows the branch with the most work (on a tie the head stays), moves the head
- * one durable block at a time, and tells its listeners. Imports run one after another; reads never wait. After an error
- * that is not the verifier's, such as a full disk, the state of the disk is unknown, so the chain stops itself.
+ * The best chain. It validates blocks and follows the branch with the most work that does not fork too deep (on a tie
+ * the head stays). A new block moves the head by one durable write, and so does a snapshot. Listeners hear of complete
+ * moves. Imports run one after another; reads never wait. After an error that is not the verifier's, such as a full
+ * disk, the state of the disk is unknown, so the chain stops itself.
  */
 export class Chain implements ChainFollower {
   readonly #deps: ChainDependencies
@@ -123,12 +126,15 @@ export class Chain implements ChainFollower {
     this.#followers.push(follower)
   }
 
-  /** Calls the listener when a block arrives whose heavier branch only the operator may take. */
+  /** Calls the listener when a block arrives on a heavier branch that only the operator may take. */
   onBranchRefused(listener: () => void): void {
     this.#refusalListeners.push(listener)
   }
 
-  /** The heaviest stored branch, if it is heavier than the head's but forks too deep to be taken. Null during a move. */
+  /**
+   * The heaviest stored branch, if it is heavier than the head's but forks too deep to be taken. Else null, as during a
+   * move.
+   */
   get refusedBranch(): RefusedBranch | null {
     return this.#moving ? null : refusedBranch(this.database, this.#depthMax)
   }
@@ -143,8 +149,8 @@ export class Chain implements ChainFollower {
   }
 
   /**
-   * Validates a block and adds it to the chain, or says why not. A block is refused if its branch has less than
-   * {@link leastWork}. Otherwise a flood of old easy blocks would fill the disk.
+   * Validates a block and adds it to the chain, or says why not. A block whose branch has less work than
+   * {@link leastWork} is refused, so that a flood of old easy blocks cannot fill the disk.
    */
   import(block: Block, known: Foreknown = {}): Promise<Result<ImportOutcome>> {
     return this.#serialised(async () => {
@@ -215,7 +221,10 @@ export class Chain implements ChainFollower {
     return this.#outcomeOf(entry, await this.#followHeaviest())
   }
 
-  /** Checks a header on a known parent, cheapest check first, proof of work last. Checks made before are skipped. */
+  /**
+   * Checks a header on a known parent; the proof of work, the most expensive check, comes last. The fit to the parent
+   * and the proof of work are not checked again if they were checked before.
+   */
   #checkHeader(sealed: SealedHeader, parent: BlockEntry, tip: CheckedTip | undefined): Fault | null {
     const { ruleBook, clock, powHasher } = this.#deps
     const rules = ruleBook.at(sealed.header.height).block
@@ -272,8 +281,9 @@ export class Chain implements ChainFollower {
   }
 
   /**
-   * Fails with the cause. If the block is invalid for ever, it and its descendants are remembered as invalid. That is not
-   * so for a local failure, or for a body that does not match the header: another body may match.
+   * Fails with the cause. If the block is invalid for ever, it and its descendants are remembered as invalid. A local
+   * failure does not make a block invalid, and neither does a body that does not match the header: another body may
+   * match.
    */
   async #condemn(entry: BlockEntry, cause: Fault): Promise<Result<never>> {
     const bodyMismatch = cause.code === 'block/transactions-root' || cause.code === 'block/witness-root'
@@ -294,9 +304,9 @@ export class Chain implements ChainFollower {
   }
 
   /**
-   * Moves to the heaviest stored branch that is sound and near enough, if it is heavier than the head's. A branch that
-   * fails does not block the next one: each failure starts another search. The result has a fault for each block
-   * that failed and for its descendants.
+   * Moves to the heaviest stored branch that is sound and does not fork too deep, if it is heavier than the head's. A
+   * branch that fails does not block the next one: each failure starts another search. The result has a fault for each
+   * block that failed and for its descendants.
    */
   async #followHeaviest(): Promise<ReadonlyMap<BlockId, Fault>> {
     const { side } = this.database
@@ -405,9 +415,10 @@ export class Chain implements ChainFollower {
 }
 
 /**
- * Least total work of a branch that is worth storing: 144 blocks below the best work known. That is the head's, or the
- * `awaited` work of a branch whose headers are proven and whose blocks are being fetched. Until those blocks are here the
- * head lags. Without this bound a peer could lead the head down a branch of easy blocks, too deep to come back from.
+ * Least total work of a branch that is worth storing: the best work known, less the work of 144 blocks. The best work
+ * known is the head's or `awaited`, whichever is more. `awaited` is the work of a branch whose headers are proven and
+ * whose blocks are being fetched. Until they are here the head lags behind. If only the head counted, a peer could
+ * meanwhile lead it down a branch of easy blocks, too deep to come back from.
  */
 export function leastWork(head: Pick<BlockEntry, 'header' | 'totalWork'>, awaited: bigint): bigint {
   const best = awaited > head.totalWork ? awaited : head.totalWork

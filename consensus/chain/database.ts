@@ -61,7 +61,7 @@ export const UNDO_BLOCKS = 2_400
 
 const CACHED_ENTRIES = 4_096
 const CACHED_RECORDS = 50_000
-/** Pages below the kept depth; one takes about a kilobyte. */
+/** Cached pages below {@link KEPT_PAGE_DEPTH}; one takes about a kilobyte. */
 const CACHED_PAGES = 24_576
 /** Pages down to this depth stay in memory once they are read: at most 4,369. */
 const KEPT_PAGE_DEPTH = 3
@@ -116,7 +116,7 @@ class StateCache {
 
 /**
  * The stored chain: blocks, best chain, the head's state, undo records, indexes. The head moves with one atomic durable
- * batch, so a process killed at any point finds the last committed head. Reads are consistent with one head.
+ * batch, so after a crash at any point the last committed head is found. Reads are consistent with one head.
  */
 export class ChainDatabase implements StateView, PageReader {
   readonly #store: SpacedStore
@@ -175,7 +175,7 @@ export class ChainDatabase implements StateView, PageReader {
     return this.#store
   }
 
-  /** Height of the snapshot that the store began from, else 0. */
+  /** Height of the snapshot that was adopted last, else 0. */
   get base(): number {
     return storedBase(this.#store)
   }

@@ -8,7 +8,7 @@ import type { Pacer } from './ports.ts'
 export interface ConnectedBlock {
   readonly block: Block
   readonly receipts: readonly Receipt[]
-  /** State records that it changed, before and after, in key order. */
+  /** State records that the block changed, before and after, in key order. */
   readonly changes: readonly StateChange[]
   /** The state before the block; empty for genesis. */
   readonly parentState: StateView
@@ -32,8 +32,8 @@ export interface HeadChange {
 export type HeadListener = (change: HeadChange) => void
 
 /**
- * Prepares for a move that unwinds blocks or adopts a snapshot, before any listener hears of it. It works in slices,
- * since a deep move leaves much to do. Until it is done the head counts as temporary, so that no reader sees half of it. An error stops the
- * chain.
+ * Prepares for a move that is not the import of one block on the head, before any listener hears of it. It works in
+ * slices, since a deep move leaves much to do. Until it is done the head counts as temporary, so that no reader sees
+ * half of it. An error stops the chain.
  */
 export type HeadFollower = (change: HeadChange, pacer: Pacer) => Promise<void>

@@ -19,7 +19,7 @@ import { declaredWrites, rateOf, weightOf } from '../tx/weight.ts'
 import type { Rules } from './params.ts'
 import type { RuleBook } from './rule-book.ts'
 
-/** A consensus invariant broke at block level: a bug of ours. The node stops before it commits the block. */
+/** A consensus invariant broke at block level: a bug of this program. The node stops before it commits the block. */
 export class InvariantError extends Error {
   override name = 'InvariantError'
 }
@@ -40,7 +40,7 @@ export interface ExecutedBlock {
   readonly encodedReceipts: readonly Uint8Array[]
   readonly receiptsRoot: Hash
   readonly weightUsed: number
-  /** Public keys that first transactions brought, by address. */
+  /** Public keys by address, from transactions with nonce 0. */
   readonly keys: ReadonlyMap<Address, Uint8Array>
 }
 
@@ -248,7 +248,7 @@ export interface FilledBlock {
   readonly refused: readonly Refusal[]
 }
 
-/** A candidate that is invalid in the block, and why. Candidates for which the room was too small are not refused. */
+/** A candidate that is invalid in the block, and why. Candidates that only do not fit are not refused. */
 export interface Refusal {
   readonly tx: Transaction
   readonly fault: Fault
@@ -267,7 +267,10 @@ export function* fillBlock(
   return { executed, transactions: filling.transactions, refused: filling.refused }
 }
 
-/** Takes candidates while they fit. After one that is too large, smaller ones of other accounts are still tried. */
+/**
+ * Takes the candidates that fit. If one does not fit or is refused, later ones of its account are skipped; those of
+ * other accounts are still tried.
+ */
 class Filling {
   readonly transactions: Transaction[] = []
   readonly refused: Refusal[] = []

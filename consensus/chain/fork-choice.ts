@@ -127,7 +127,7 @@ function parentOf(entries: Entries, { header }: BlockEntry): BlockEntry {
   return parent
 }
 
-/** A heavier branch that only the operator may take, and how many blocks of ours it would replace. */
+/** A heavier branch that the chain does not take by itself, and how many blocks of the best chain it would replace. */
 export interface RefusedBranch {
   readonly tip: BlockEntry
   readonly depth: number
@@ -145,7 +145,10 @@ interface Branches extends Entries {
 
 const NOTHING_REFUSED: ReadonlySet<BlockId> = new Set()
 
-/** The heaviest stored branch, if it is heavier than the head's and forks too deep for the chain to take it alone. */
+/**
+ * The heaviest stored branch, if it is heavier than the head's and forks too deep for the chain to take it by itself;
+ * else null.
+ */
 export function refusedBranch(database: Branches, depthMax: number): RefusedBranch | null {
   const { side, head } = database
   const id = side.heaviest({ totalWork: head.totalWork, forkHeightMin: 0, refused: NOTHING_REFUSED })

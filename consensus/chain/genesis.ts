@@ -18,7 +18,7 @@ import { type TreeUpdate, updateTreeNow } from '../state/tree.ts'
 import { MemoryState, type StateChange } from '../state/view.ts'
 import type { NetworkParams, Rules } from './params.ts'
 
-/** The first block and its state. It has no proof of work; it is compared, never checked. */
+/** The block at height 0 and its state. It has no proof of work: nodes compare its id instead of checking it. */
 export interface Genesis {
   readonly block: Block
   readonly changes: readonly StateChange[]

@@ -56,8 +56,8 @@ export interface Holding {
 
 /**
  * Balances above zero, the native coin included. Key: asset || 2^128 - 1 - amount (16 bytes, big-endian) || address, so
- * that an asset's holders are sorted by amount, the largest first; the value is empty. A second key, the bare asset,
- * holds their number.
+ * that an asset's holders are sorted by amount, the largest first; the value is empty. Under the bare asset as key, the
+ * number of its holders is stored.
  */
 export const HOLDERS: StateIndex = { name: 'holders', prefix: 0x02, changesOf }
 

@@ -59,8 +59,8 @@ export class KeyRegistry {
   }
 
   /**
-   * Signatures to check, in order, without transactions that `known` calls verified; or the first transaction whose
-   * signatures cannot be checked. `pending` are keys that the chain has not seen yet.
+   * Signatures to check, in order, without those of transactions that `known` calls verified; or the first transaction
+   * whose signatures cannot be checked. `pending` are keys that the chain has not seen yet.
    */
   jobsFor(
     transactions: readonly Transaction[],
@@ -85,7 +85,10 @@ export class KeyRegistry {
   }
 }
 
-/** The fault of a block with a transaction that cannot be checked. Where this node lacks the keys, the block may be valid. */
+/**
+ * The fault of a block with a transaction that cannot be checked. If only this node lacks the keys, the block may be
+ * valid.
+ */
 export function uncheckableFault({ index, tx, fault: { code } }: Uncheckable): Fault {
   if (code === 'tx/keys-missing') return fault('chain/keys-missing', { address: tx.body.sender })
   return fault('block/transaction', { index, reason: code })

@@ -49,7 +49,10 @@ const PREFIX = {
   keys: 0x08,
   /** Level, index (big-endian) -> perfect node of the history tree. */
   history: 0x09,
-  /** State key -> record. A state key begins with the number of its table, which is none of these numbers. */
+  /**
+   * State key -> record. A state key begins with the number of its table. Tables are numbered apart from these
+   * prefixes.
+   */
   state: 0x0a,
   /** Nibble path -> page of the state tree. */
   page: 0x0b,
@@ -67,7 +70,7 @@ const PREFIX = {
 
 /** The parts of a head's state: `state`, `page` and `index`. A store has two rooms for them: see `SpacedStore`. */
 const SPACED: readonly number[] = [PREFIX.state, PREFIX.page, PREFIX.index]
-/** Added to a prefix in the second room, which so takes 0x1a, 0x1b and 0x1d. */
+/** Added to a prefix in the second room, where the prefixes are therefore 0x1a, 0x1b and 0x1d. */
 const SPACE_STEP = 0x10
 
 /** One of the two rooms for a state. */
@@ -160,7 +163,7 @@ export const KEYS = {
 /**
  * Names of the marks. What some of them hold:
  * - `space`: the room with the head's state.
- * - `base`: the height of the snapshot that the store began from.
+ * - `base`: the height of the snapshot that was adopted last.
  * - `kept`: the last header kept for a snapshot.
  * - `keptBack`: where the kept headers are cut back to if peers do not know them.
  * - `taking`: how far a snapshot was fetched.
@@ -196,7 +199,10 @@ export function idOfKey(key: Uint8Array): string {
 /** What the node knows of a block: its header, the work up to and including it, and the anchor for its children. */
 export interface BlockEntry extends SealedHeader {
   readonly totalWork: bigint
-  /** Transactions up to and including this block. On a node that began from a snapshot, counted from above it. */
+  /**
+   * Transactions up to and including this block. After a snapshot was adopted, the count begins with the block above
+   * it.
+   */
   readonly totalTransactions: number
   /** Wire bytes of its transactions. */
   readonly bodyBytes: number
@@ -271,7 +277,7 @@ export type Location = ValueOf<typeof LOCATION>
 /** Progress of a rebuild of the indexes: the next height, and the indexes that are rebuilt. */
 export const REINDEX_MARK = container('ReindexMark', { next: uint32, indexes: byteList(4_096) })
 
-/** Height of the snapshot that a store began from. Blocks up to it were not executed here. */
+/** Codec of the marks that hold one height: `base`, `adopting`, `sized` and `indexedFrom`. */
 export const BASE_MARK = container('BaseMark', { height: uint32 })
 
 /** Codec of {@link HeldBodies}. */

@@ -54,7 +54,7 @@ export interface GenesisParams {
 export const REFUNDS_PER_BLOCK_MAX = 2_000
 /** State records that one refund writes: escrow, caller, totals. */
 export const REFUND_WRITES = 3
-/** Least wire bytes of an `agent_invoke` without its signature: body and offsets come to 202. */
+/** A lower bound of the wire bytes of an `agent_invoke` without its signature: body and offsets come to 202. */
 const INVOKE_BYTES_MIN = 200
 
 /** Refuses unsupported parameters at start, so that a node does not meet an unbounded block at some later height. */

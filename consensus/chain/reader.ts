@@ -70,6 +70,6 @@ export interface ChainReader {
 
 /** The best chain for code that must prepare for a move before listeners hear of it. */
 export interface ChainFollower extends ChainReader {
-  /** Lets the follower prepare for every move but a plain extension of the head: see {@link HeadFollower}. */
+  /** Lets the follower prepare for every move but the import of one block on the head: see {@link HeadFollower}. */
   onMove(follower: HeadFollower): void
 }

@@ -66,7 +66,10 @@ export class StagedState {
     )
   }
 
-  /** Computes the state root from the disk and compares it. Faults: `chain/state-unproven`, `chain/stopped`. */
+  /**
+   * Computes the state root from the disk and compares it with that of the kept header. Faults: `chain/state-unproven`,
+   * `chain/stopped`.
+   */
   async prove(height: number, means: Omit<StateCheck, 'ruleBook'>): Promise<Result<void>> {
     const kept = keptAt(this.#raw, height)
     const store = this.store()
@@ -114,7 +117,10 @@ export async function takeUpAdoption(store: KeyValueStore, ruleBook: RuleBook): 
   else await abandonAdoption(store)
 }
 
-/** Records this release's rules in the store. If they differ, a snapshot checked under the old ones is given up. */
+/**
+ * Records this release's rules in the store. If the store had other rules, a snapshot that was checked under them is
+ * given up.
+ */
 export async function takeUpRules(store: KeyValueStore, ruleBook: RuleBook): Promise<void> {
   const unsaid = rulesWrites(store, ruleBook)
   if (unsaid.length === 0) return

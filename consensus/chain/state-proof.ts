@@ -85,7 +85,7 @@ export async function leafLookup(store: KeyValueStore, tree: ProvenTree, pacer: 
   return (path, value) => hasLeaf(formOf, path, value)
 }
 
-/** Undefined if there are more leaves than were counted. */
+/** A table of the stored leaves; undefined if there are more of them than were counted. */
 async function leafTable(
   store: KeyValueStore,
   { leaves, seed }: ProvenTree,

@@ -18,7 +18,10 @@ export function storedRecords(store: KeyValueStore): AsyncIterable<StoredRecord>
   }))
 }
 
-/** Records of a table to read: at most `limit`, with ids that begin with `idPrefix` (whole bytes), behind `after`. */
+/**
+ * Records of a table to read: at most `limit`, with ids that begin with `idPrefix` (whole bytes), after the key
+ * `after`.
+ */
 export interface StateRange {
   readonly idPrefix: string
   readonly limit: number

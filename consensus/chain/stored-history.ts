@@ -27,7 +27,7 @@ export function storedPeaks(store: Reader, count: number): readonly HistoryPeak[
   return peakPositions(count).map(({ level, index }) => ({ ...storedHistoryNode(store, level, index), level }))
 }
 
-/** Height of the snapshot that a store began from, else 0. */
+/** Height of the snapshot that was adopted last, else 0. */
 export function storedBase(store: Reader): number {
   const mark = store.get(KEYS.meta('base'))
   return mark === undefined ? 0 : decodeOwn(BASE_MARK, mark).height

@@ -6,8 +6,8 @@ import { assert } from '../primitives/assert.ts'
 type Rules = LedgerRules & { readonly block: BlockRules }
 
 /**
- * Refuses a rule step that changes what must stay. Automatic effects find what is due by the present rules, whatever
- * the rules were when it was promised. So no step may put an open promise out of their reach.
+ * Refuses a rule step that changes what must stay. Automatic effects find what is due by the present rules, even if it
+ * was promised under earlier rules. So no step may put an open promise out of their reach.
  */
 export function assertSuccession(before: Rules, after: Rules): void {
   // Escrows of a dropped term would never be refunded.

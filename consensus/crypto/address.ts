@@ -11,7 +11,10 @@ export function formatAddress(prefix: string, address: Address): string {
   return bech32m.encode(prefix, bech32m.toWords(fromHex(address)))
 }
 
-/** Reads exactly the text that {@link formatAddress} writes. Upper-case letters, other networks and other lengths are refused. */
+/**
+ * Reads exactly the text that {@link formatAddress} writes. Upper-case letters, other networks and other lengths are
+ * refused.
+ */
 export function parseAddress(prefix: string, text: string): Result<Address> {
   const malformed = (reason: string): Result<Address> =>
     fail(fault('address/malformed', { text: text.slice(0, 100), reason }))

@@ -5,7 +5,7 @@ import { type HashUse, hashPairs, taggedHash } from './hash.ts'
 /**
  * Binary tree over a list. Leaves are tagged. A node is SHA-256((left xor node tag) || right): one 64-byte message, so
  * a level is hashed in one batch. The last node of an odd level moves up unchanged, never duplicated. The root hashes
- * in the count. The top of an empty list is zero.
+ * in the count. The top of the tree over an empty list is zero.
  */
 export interface MerkleTree {
   readonly leaf: HashUse

@@ -28,7 +28,7 @@ export function hashInto(input: Uint8Array, output: Uint8Array): void {
   for (let i = 0; i * 64 < input.length; i++) output.set(sha256(input.subarray(i * 64, i * 64 + 64)), i * 32)
 }
 
-/** A buffer. */
+/** A new buffer. Unlike that of the original, it is filled with zeros. */
 export function allocUnsafe(length: number): Uint8Array {
   return new Uint8Array(length)
 }

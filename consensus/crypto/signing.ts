@@ -5,7 +5,10 @@ import { taggedHash } from './hash.ts'
 import type { HybridPublicKey } from './hybrid.ts'
 import type { AccountScheme } from './schemes.ts'
 
-/** What is signed. Its label begins the message and is the ML-DSA context, so a signed text never passes for a transaction. */
+/**
+ * What is signed. Its label begins the message and is the ML-DSA context, so a signed text never passes for a
+ * transaction.
+ */
 export type SigningDomain = 'transaction' | 'text' | 'attestation'
 
 const LABELS: Readonly<Record<SigningDomain, Uint8Array>> = {
@@ -56,7 +59,10 @@ export interface SignaturePart {
   readonly signature: Uint8Array
 }
 
-/** All signatures of one witness over one message. The job is valid if it has parts and each part verifies. */
+/**
+ * The signatures of one witness, text or attestation, over one message. The job is valid if it has parts and each part
+ * verifies.
+ */
 export interface SignatureJob {
   readonly domain: SigningDomain
   readonly message: Uint8Array

@@ -1,7 +1,7 @@
 import { type SignatureBackend, verifyHybrid } from './hybrid.ts'
 import { type SignatureJob, signingContext } from './signing.ts'
 
-/** Checks many witnesses; gives one verdict per job, in order. */
+/** Checks many jobs; gives one verdict per job, in order. */
 export interface SignatureVerifier {
   verify(jobs: readonly SignatureJob[]): Promise<readonly boolean[]>
 }

@@ -2,7 +2,10 @@ import { shortSha256 } from '../crypto/hash.ts'
 import { assert } from '../primitives/assert.ts'
 import { equal } from '../primitives/bytes.ts'
 
-/** Base58 with Bitcoin's alphabet. The code is our own, since consensus decides which texts are addresses. */
+/**
+ * Base58 with Bitcoin's alphabet. This program has its own code for it, since consensus decides which texts are
+ * addresses.
+ */
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
@@ -16,8 +19,9 @@ export const BASE58_CHARS_MAX = 90
 export const BASE58_BYTES_MAX = 64
 
 /**
- * Bytes of a base58 text: a zero byte for each leading `1`, then the rest as one big-endian number. Undefined for other
- * characters and above {@link BASE58_CHARS_MAX}. No two texts give the same bytes.
+ * Bytes of a base58 text: a zero byte for each leading `1`, then the other characters as one big-endian number.
+ * Undefined if a character is outside the alphabet, and for texts above {@link BASE58_CHARS_MAX}. No two texts give the
+ * same bytes.
  */
 export function decodeBase58(text: string): Uint8Array | undefined {
   if (text.length > BASE58_CHARS_MAX) return undefined

@@ -8,7 +8,10 @@ import { anyTable, NATIVE_ASSET, stateTable } from '../state/table.ts'
 import type { KindHandler, LedgerModule } from './module.ts'
 import { STAKING_POOL, SUPPLY } from './supply.ts'
 
-/** `auth` is reserved for changing keys; zero means the keys behind the address. */
+/**
+ * `auth` is reserved for a change of keys. While it is zero, the account signs with the keys that its address commits
+ * to.
+ */
 const ACCOUNT_RECORD = container('Account', { version: uint8, nonce: uint64, balance: uint128, auth: hex32<Hash>() })
 
 /** An account. `nonce` is that of its next transaction. Records are never deleted, so a nonce never repeats. */
@@ -28,7 +31,7 @@ export function openedAccount(balance: Amount): Account {
   return { version: 1, nonce: 0n, balance, auth: ZERO_HEX_32 as Hash }
 }
 
-/** Adds to an account; false if it does not exist. */
+/** Adds native coins to an account; false if the account does not exist. */
 export function credit(overlay: Overlay, address: Address, value: Amount): boolean {
   const account = overlay.get(ACCOUNTS, address)
   if (account === undefined) return false
@@ -36,12 +39,15 @@ export function credit(overlay: Overlay, address: Address, value: Amount): boole
   return true
 }
 
-/** Adds to an account and opens it if need be: for automatic effects, and for transactions that paid for it. */
+/**
+ * Adds native coins to an account, and opens the account if it does not exist. For automatic effects, and for
+ * transactions that paid for a new account.
+ */
 export function creditOrOpen(overlay: Overlay, address: Address, value: Amount): void {
   if (!credit(overlay, address, value)) overlay.put(ACCOUNTS, address, openedAccount(value))
 }
 
-/** Takes from an account; a fault if it holds too little. */
+/** Takes native coins from an account; a fault if it does not exist or holds too little. */
 export function debit(overlay: Overlay, address: Address, value: Amount): Fault | null {
   const account = overlay.get(ACCOUNTS, address)
   const balance = account?.balance ?? ZERO
@@ -53,7 +59,7 @@ export function debit(overlay: Overlay, address: Address, value: Amount): Fault 
   return null
 }
 
-/** `transfer`: needs the create bit if the receiver has no account. */
+/** `transfer`: without the create bit, the receiver must have an account. */
 const transfer: KindHandler<'transfer'> = {
   spends: ({ payload }) => payload.amount,
   apply: ({ overlay }, { body: { sender, payload } }) => {

@@ -6,7 +6,10 @@ import type { Attestation } from '../tx/bridge-payloads.ts'
 import type { Committee } from './bridge-records.ts'
 import type { TxContext } from './module.ts'
 
-/** Members that must sign: the threshold, or for a halt as many as could block every attestation by refusing. */
+/**
+ * How many members must sign an action: the threshold. For a halt: as many as could block all other actions by not
+ * signing.
+ */
 export function membersWanted({ threshold, keys }: Pick<Committee, 'threshold' | 'keys'>, halts: boolean): number {
   return halts ? keys.length - threshold + 1 : threshold
 }
@@ -14,7 +17,7 @@ export function membersWanted({ threshold, keys }: Pick<Committee, 'threshold' |
 /**
  * Null if the attestation holds for the action, else why not. It must have exactly the wanted number of signatures.
  * Their key indices ascend (malformed otherwise), so each counts for one member. The signatures are verified last,
- * since that runs on the calling thread.
+ * since verifying blocks the calling thread.
  */
 export function whyUnattested(
   { network, verifies }: Pick<TxContext, 'network' | 'verifies'>,

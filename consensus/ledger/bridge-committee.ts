@@ -5,7 +5,10 @@ import { whyUnattested } from './attestation.ts'
 import { BRIDGE_NETWORKS, COMMITTEE, openNetwork, setVault, whyHalted } from './bridge-records.ts'
 import type { BlockContext, KindHandler } from './module.ts'
 
-/** `bridge_rotate`: schedules another committee, other vaults and ends of halts. All take effect after the delay. */
+/**
+ * `bridge_rotate`: schedules a new committee, with the vaults and the ends of halts that it names. All take effect
+ * after the delay.
+ */
 const bridgeRotate: KindHandler<'bridge_rotate'> = {
   spends: () => ZERO,
   apply: (context, { body: { payload } }) => {

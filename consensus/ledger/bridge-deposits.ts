@@ -23,7 +23,9 @@ export function mintDayOf({ bridge }: Pick<LedgerRules, 'bridge'>, height: numbe
   return Math.floor(height / bridge.dayBlocks)
 }
 
-/** What a network has minted on this day, in base units. */
+/**
+ * Base units that a network has minted on `day`. The record counts only the day of the last deposit; other days give 0.
+ */
 export function mintedIn(day: number, { mintDay, mintedToday }: NetworkRecord): bigint {
   return mintDay === day ? mintedToday : 0n
 }
@@ -61,7 +63,7 @@ function whyUnmintable({ overlay, rules, height }: TxContext, open: OpenNetwork,
   if (overlay.get(DEPOSITS, depositRecordId(payload)) !== undefined) return fault('bridge/deposit-known')
   const minted = mintedIn(mintDayOf(rules, height), open.record)
   if (minted + payload.amount <= open.rules.dailyMintCap) return whyBeyondSupply(overlay, open, payload.amount)
-  // A later rule step may have set the cap below what was minted today.
+  // A rule step during the day may have set the cap below what was already minted.
   const left = minted < open.rules.dailyMintCap ? open.rules.dailyMintCap - minted : 0n
   const told = { symbol: open.rules.asset, left: left.toString() }
   return fault('bridge/mint-cap', { ...told, leftText: wrappedText(overlay, open.rules, left) })

@@ -43,7 +43,10 @@ export interface CommitteeFacts {
   readonly rotation: RotationFacts | null
 }
 
-/** `open`: all works. `halted`: withdrawals can only be released or cancelled. `not configured`: nothing works. */
+/**
+ * `open`: all works. `halted`: only the release and the cancellation of withdrawals work. `not configured`: there is no
+ * committee or no vault, so nothing works.
+ */
 export type NetworkStatus = 'open' | 'halted' | 'not configured'
 
 /** One network of the bridge; amounts in base units of its wrapped token. */
@@ -84,7 +87,7 @@ export interface WithdrawalFacts {
   readonly recipient: string
   readonly state: WithdrawalState
   readonly createdAt: number
-  /** Transaction that paid it, in its network's text form; null until the release. */
+  /** Id of the transaction that paid the recipient, in the text form of its network; null until the release. */
   readonly externalTxId: string | null
 }
 

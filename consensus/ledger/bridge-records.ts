@@ -167,7 +167,9 @@ export function wrappedText(view: StateView, rules: BridgeNetwork, value: bigint
   return formatAmount(value, decimalsOf(view, rules))
 }
 
-/** Only for messages, so it never throws: the text of a fault must not stop a node. */
+/**
+ * Used only in the texts of faults. A missing token gives 0 instead of an error, since a message must not stop a node.
+ */
 function decimalsOf(view: StateView, { asset }: BridgeNetwork): number {
   return view.get(TOKENS, tokenAsset(asset))?.decimals ?? 0
 }
@@ -179,7 +181,7 @@ export function whyBeyondSupply(view: StateView, { record, rules }: OpenNetwork,
   return beyondMaximum({ symbol: rules.asset, decimals: decimalsOf(view, rules) }, headroom)
 }
 
-/** Sets the vault of a network; its first vault makes its record. */
+/** Sets the vault of a network. The first vault of a network creates its record. */
 export function setVault(overlay: Overlay, bridge: BridgeRules, network: number, vault: string): void {
   const record = overlay.get(BRIDGE_NETWORKS, network) ?? {
     version: 1,

@@ -50,7 +50,10 @@ function openCommittee(
   overlay.put(COMMITTEE, undefined, { epoch: 0, threshold, keys, rotation: [] })
 }
 
-/** Only genesis could mint wrapped tokens without a deposit, so it must not begin with a gap. */
+/**
+ * Asserts that the vaults hold exactly the wrapped tokens of genesis. {@link custodyInvariant} compares only changes,
+ * so a gap at genesis would stay for ever.
+ */
 function assertBacked(overlay: Overlay, { networks }: BridgeRules, tokens: GenesisLedgers['tokens']): void {
   // Tokens without a network count too: a later step may add the network.
   const wrapped = tokens.filter(({ kind }) => kind === 'bridged')
@@ -94,7 +97,7 @@ function existing(value: unknown): bigint {
   return supply === undefined ? 0n : supply.minted - supply.burned
 }
 
-/** Deposits, withdrawals and the committee. Its genesis must run after those of all ledgers that mint. */
+/** Deposits, withdrawals and the committee. Its `genesis` must run after that of every ledger that mints. */
 export const bridgeModule = {
   name: 'bridge',
   tables: [anyTable(COMMITTEE), anyTable(BRIDGE_NETWORKS), anyTable(DEPOSITS), anyTable(WITHDRAWALS)],

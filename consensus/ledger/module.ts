@@ -36,7 +36,7 @@ export interface TxContext {
   /** Place of the transaction in its block. */
   readonly index: number
   readonly overlay: Overlay
-  /** Sets the outcome numbers of a transaction with independent entries. */
+  /** For `agent_receipt`: sets the outcome number of each entry, for the receipt. */
   readonly reportEntries: (numbers: readonly number[]) => void
   /** Sets computed amounts for the receipt; at most `RECEIPT_AMOUNTS_MAX`. */
   readonly reportAmounts: (amounts: readonly Amount[]) => void
@@ -46,11 +46,14 @@ export interface TxContext {
   readonly verifies: (job: SignatureJob) => boolean
 }
 
-/** What a transaction kind does. The fee is taken before it, the invariants are checked after it. */
+/** What a transaction kind does. The fee is taken before `apply` runs, and the invariants are checked after it. */
 export interface KindHandler<K extends TxKind> {
   /** Executes the payload on the overlay, or says why it fails. After a failure its writes are undone. */
   readonly apply: (context: TxContext, tx: Transaction<K>) => Fault | null
-  /** Native coins that leave the sender, without the fee. The mempool checks that the balance covers them. */
+  /**
+   * Most native coins that the payload can take from the sender, without the fee. The mempool checks that the balance
+   * covers them.
+   */
   readonly spends: (body: TxBody<K>, rules: LedgerRules) => Amount
 }
 
@@ -71,9 +74,10 @@ export interface LedgerModule {
   /** Effects due at the start of a block. They always run in full; the yields let the caller pause. */
   readonly beginBlock?: (context: BlockContext) => Iterable<void>
   /**
-   * Derives the tables outside the state root from the records inside it. A snapshot brings only rooted records, so
-   * afterwards this is called with all of them, many at a time. The overlay shows all of them and what was derived so
-   * far. Yields, so that the caller can pause.
+   * Derives the tables outside the state root from the records inside it. A snapshot brings only rooted records.
+   * Afterwards this is called several times, each time with some of the ledger's records, until it was given all of
+   * them. The overlay always shows all records of the snapshot, and what earlier calls derived. Yields, so that the
+   * caller can pause.
    */
   readonly derive?: (overlay: Overlay, records: Iterable<StateRecord>) => Iterable<void>
   /** Writes the ledger's first records. */

@@ -42,7 +42,10 @@ const REWARD = container('RewardReceipt', { height: uint32, miner: hex32<Address
 /** At the start of a block: an escrow that was open at its deadline went back to its caller. */
 const REFUND = container('RefundReceipt', { txId: hex32<TxId>(), caller: hex32<Address>(), amount: uint128 })
 
-/** At the end of a block: base fees burned, coins minted, and their receivers. */
+/**
+ * At the end of a block: the base fees burned, the subsidy minted, the stakers' share of it, and the miner's reward,
+ * which includes the tips.
+ */
 const CLOSE = container('CloseReceipt', {
   burned: uint128,
   subsidy: uint128,

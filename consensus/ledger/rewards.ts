@@ -47,7 +47,10 @@ export function blockSubsidy(
   return { subsidy, stakingShare: amount(mulDivDown(subsidy, stakingShareBps, BPS)) }
 }
 
-/** At the end of a block: burns base fees, mints the subsidy, and keeps it and the tips, less the stakers' share, for the miner. */
+/**
+ * At the end of a block: burns base fees and mints the subsidy. The tips and the subsidy without the stakers' share are
+ * kept for the miner until they mature.
+ */
 export function closeBlock({ rules, height, overlay, emit }: BlockContext, { miner, burned, tips }: BlockFees): void {
   const { subsidy, stakingShare } = blockSubsidy(nativeSupply(overlay), rules.coin)
   const reward = amount(subtractProven(subsidy, stakingShare) + tips)

@@ -7,7 +7,10 @@ export interface CoinRules {
   readonly symbol: TokenSymbol
   /** Most base units ever minted. */
   readonly supplyCap: bigint
-  /** Subsidy of a block = (cap - minted) / divisor, rounded down. It decays smoothly and never passes the cap. */
+  /**
+   * Subsidy of a block = (cap - minted) / divisor, rounded down. The subsidy falls smoothly, and the coins minted never
+   * pass the cap.
+   */
   readonly subsidyDivisor: bigint
   /** Share of the subsidy that accrues to the staking reward pool, in basis points. */
   readonly stakingShareBps: bigint
@@ -82,7 +85,10 @@ export interface GenesisToken {
   readonly decimals: number
   readonly kind: TokenKind
   readonly maxSupply: bigint
-  /** Null: no account can mint the token by `token_mint` or change it. The bridge still mints a bridged token. */
+  /**
+   * Null: no account can mint the token by `token_mint` or `stable_mint`, or change it. The bridge still mints a
+   * bridged token.
+   */
   readonly issuer: Address | null
   readonly freezable: boolean
 }
@@ -91,7 +97,7 @@ export interface GenesisToken {
 export interface GenesisLedgers {
   readonly tokens: readonly GenesisToken[]
   readonly balances: readonly { readonly symbol: TokenSymbol; readonly address: Address; readonly amount: bigint }[]
-  /** Reserves of stable tokens. A reserve is of a bridged token and minted for this. */
+  /** Reserves of stable tokens. A reserve consists of units of a bridged token, which genesis mints for it. */
   readonly stables: readonly {
     readonly symbol: TokenSymbol
     readonly reserveSymbol: TokenSymbol

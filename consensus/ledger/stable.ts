@@ -26,7 +26,7 @@ import { kindOfToken, type NamedToken, type Token, tokenOf } from './token-recor
 
 const RESERVE_RECORD = container('StableReserve', { reserveAsset: hex32<Hash>(), reserve: uint128 })
 
-/** The reserve of a stable token. One unit of the reserve asset backs one unit of the token. */
+/** The reserve of a stable token. One base unit of the reserve asset backs one base unit of the token. */
 export type StableReserve = ValueOf<typeof RESERVE_RECORD>
 
 /** Reserves by the token's asset. */
@@ -101,7 +101,7 @@ function told({ decimals }: Token, amounts: Readonly<Record<string, Amount>>): R
 
 /**
  * What redeeming pays: one for one while the reserve covers the supply, else a proportional part of the reserve,
- * rounded down. So redeeming never lowers the part of the remaining holders.
+ * rounded down. So redeeming never lowers the reserve per token that the remaining holders have.
  */
 export function redemptionOf(redeemed: Amount, reserve: Amount, supply: Amount): Amount {
   return reserve >= supply ? redeemed : amount(mulDivDown(redeemed, reserve, supply))
@@ -157,7 +157,7 @@ function fillReserves(overlay: Overlay, _: LedgerRules, { tokens, stables }: Gen
   for (const { symbol, reserveSymbol, reserve } of stables) {
     const [named, backer] = [tokenOf(overlay, symbol), tokenOf(overlay, reserveSymbol)]
     assert(!('code' in named) && kindOfToken(named.token) === 'stable', `${symbol} is a stable token`)
-    // If the reserve could be frozen, so could a token that must always be redeemable.
+    // If the issuer of the reserve token could freeze it, holders who redeem would get units that they cannot pass on.
     assert(
       !('code' in backer) && kindOfToken(backer.token) === 'bridged' && !backer.token.freezable,
       `${reserveSymbol} is a bridged token that cannot be frozen`,

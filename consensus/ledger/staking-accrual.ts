@@ -4,7 +4,10 @@ import type { StakingRules } from './rules.ts'
 
 const BPS = 10_000n
 
-/** Rewards are counted in parts of a block. A short pool keeps less than the reward of one part. */
+/**
+ * Parts of a block in which rewards are counted. A pool that cannot pay for all blocks pays for as many parts as it
+ * can, so it keeps less than the reward of one part.
+ */
 export const BLOCK_PARTS = 1n << 64n
 
 /** Sums over all stakes of a tier. */

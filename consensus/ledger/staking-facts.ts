@@ -66,7 +66,10 @@ export function stakingFacts(
   }
 }
 
-/** What a claim mined in block `height` would pay. Further ahead it ignores what flows into the pool until then. */
+/**
+ * What a claim mined in block `height` would pay. If that is further ahead than the next block, the inflow of the
+ * blocks between is left out.
+ */
 export function pendingReward(
   view: StateView,
   { staking }: Pick<LedgerRules, 'staking'>,

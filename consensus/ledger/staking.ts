@@ -106,7 +106,7 @@ const stake: KindHandler<'stake'> = {
   },
 }
 
-/** Gives the coins back. Whole base units of reward stay owed; the fraction returns to the pool. */
+/** Gives the coins back. Whole base units of unclaimed reward stay owed; the fraction returns to the pool. */
 const unstake: KindHandler<'unstake'> = {
   spends: () => ZERO,
   apply: ({ overlay, rules, height, reportAmounts }, { body: { sender, payload } }) => {

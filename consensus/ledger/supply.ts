@@ -8,7 +8,10 @@ import type { StateView } from '../state/view.ts'
 
 const SUPPLY_RECORD = container('Supply', { minted: uint128, burned: uint128, cap: uint128 })
 
-/** What was ever minted and burned of an asset, and the most that may be minted. Headroom is cap - minted. */
+/**
+ * What was ever minted and burned of an asset, and the most that may ever be minted; a `cap` of 0 is none. See
+ * {@link headroomOf}.
+ */
 export type Supply = ValueOf<typeof SUPPLY_RECORD>
 
 /** Supply per asset. */

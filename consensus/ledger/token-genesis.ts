@@ -22,7 +22,10 @@ export function openToken(overlay: Overlay, token: GenesisToken, createdAt: numb
   overlay.put(SYMBOLS, skeletonOf(symbol), { asset })
 }
 
-/** Writes a network's first tokens (by the rules for new ones) and opening balances, which open their accounts. */
+/**
+ * Writes the tokens that a network begins with, if the rules for new tokens allow them, and the opening balances, whose
+ * accounts it opens.
+ */
 export function launchTokens(overlay: Overlay, rules: LedgerRules, ledgers: GenesisLedgers): void {
   overlay.put(SYMBOLS, skeletonOf(rules.coin.symbol), { asset: NATIVE_ASSET })
   for (const token of ledgers.tokens) {

@@ -22,7 +22,7 @@ export interface TokenLaunch {
 export interface LaunchFinding {
   readonly rule: 'symbol-form' | 'symbol-free' | 'no-look-alike' | 'name' | 'decimals' | 'max-supply'
   readonly pass: boolean
-  /** One English sentence to show. */
+  /** The reason of the verdict for people: English words without a full stop. */
   readonly detail: string
   readonly fault: Fault | null
 }
@@ -74,7 +74,7 @@ function symbolForm(symbol: string): Fault | null {
   return fault('tx/field', { field: 'symbol', reason: 'must be 2 to 10 capital letters and digits, a letter first' })
 }
 
-/** A sound launch, so that {@link checkToken} judges only the field that replaces one here. */
+/** Values that pass {@link checkToken}. A rule replaces the one value that it judges, so only that value can fail. */
 const SOUND: Omit<TokenCreate, 'symbol' | 'freezable'> = { name: 'x', decimals: 0, maxSupply: amount(0n) }
 
 function nameForm(name: string): Fault | null {
@@ -93,7 +93,7 @@ function maxSupplyRange(maxSupply: bigint): Fault | null {
   return checkToken({ ...SOUND, maxSupply: maxSupply as Amount })
 }
 
-/** The existing symbol that this one looks like, or is. */
+/** The existing symbol that this one equals or looks like; undefined if there is none. */
 function rivalOf(view: StateView, symbol: TokenSymbol, coin: LedgerRules['coin']): TokenSymbol | undefined {
   const known = view.get(SYMBOLS, skeletonOf(symbol))
   return known === undefined ? undefined : symbolOf(known.asset, coin)

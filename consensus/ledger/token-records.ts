@@ -12,7 +12,7 @@ import type { CoinRules, TokenKind } from './rules.ts'
 /** Kinds of tokens. The place in the list is the number in records. */
 export const TOKEN_KINDS = ['plain', 'stable', 'bridged'] as const satisfies readonly TokenKind[]
 
-/** Stands for no issuer: no account can mint such a token by `token_mint` or change it. */
+/** Stands for no issuer: no account can mint such a token by `token_mint` or `stable_mint`, or change it. */
 export const NO_ISSUER = ZERO_HEX_32 as Address
 
 const TOKEN_RECORD = container('Token', {

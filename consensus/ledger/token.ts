@@ -53,8 +53,7 @@ const tokenBurn: KindHandler<'token_burn'> = {
   apply: ({ overlay }, { body: { sender, payload } }) => {
     const named = tokenOf(overlay, payload.symbol)
     if ('code' in named) return named
-    // Burning a bridged token would leave its backing in the vault for ever, and the records of the two chains would
-    // differ.
+    // Burning a bridged token would leave its backing in the vault for ever, so that supply and vault no longer match.
     const { asset } = named
     const refused =
       checkKind(named, 'plain', 'stable') ?? debitAsset(overlay, { address: sender, asset }, payload.amount)

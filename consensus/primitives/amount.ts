@@ -17,7 +17,7 @@ const TEXT_CHARS_MAX = 200
 /** Zero units. */
 export const ZERO = 0n as Amount
 
-/** Marks a number that our own arithmetic proved to be in range; out of range is a bug. */
+/** Marks a number that this program's arithmetic proved to be in range; out of range is a bug. */
 export function amount(value: bigint): Amount {
   assert(value >= 0n && value <= AMOUNT_MAX, `amount out of range: ${value}`)
   return value as Amount

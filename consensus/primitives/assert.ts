@@ -3,7 +3,7 @@ export class AssertionError extends Error {
   override name = 'AssertionError'
 }
 
-/** Stops on a state that only a bug of ours can produce. */
+/** Throws if a condition fails that only a bug of this program can break. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionError(message)
 }

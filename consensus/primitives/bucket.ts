@@ -26,7 +26,7 @@ export class Bucket {
     return this.#left
   }
 
-  /** Milliseconds until `amount` may be used; 0 is now. */
+  /** Milliseconds until `amount`, at most the burst, may be used; 0 is now. */
   waitMs(amount: number, nowMs: number): number {
     const missing = amount - this.left(nowMs)
     return missing <= 0 ? 0 : Math.ceil((missing * 1_000) / this.#allowance.perSecond)

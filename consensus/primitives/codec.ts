@@ -143,7 +143,7 @@ export function list<V>(element: Codec<V>, limit: number): CompositeCodec<readon
   }) as unknown as CompositeCodec<readonly V[]>
 }
 
-/** Encodes a value that our own code made; throws on a value out of range. */
+/** Encodes a value that this program made; throws on a value out of range. */
 export function encode<V>(codec: Codec<V>, value: V): Uint8Array {
   return codec.serialize(value)
 }

@@ -4,7 +4,10 @@
  */
 export const NETWORK_CLIENTS = 8
 
-/** Who holds a place: a client address and its network. One client may use many addresses of its network. */
+/**
+ * The client that holds an item of limited number: its address and its network. One client may use many addresses of
+ * its network.
+ */
 export interface Holder {
   readonly network: string
   readonly address: string

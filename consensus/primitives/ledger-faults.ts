@@ -1,6 +1,6 @@
 import { unblamed } from './fault-row.ts'
 
-/** Why a transaction fails on chain. Its fee is still paid. */
+/** Why a transaction fails on chain, which still costs its fee. Only quotes fail with `pool/no-route`. */
 export const LEDGER_FAULTS = {
   'ledger/no-account': unblamed('the receiving account does not exist and the create bit is not set'),
   'ledger/insufficient-balance': unblamed('the account holds too little for this'),

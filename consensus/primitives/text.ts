@@ -1,4 +1,4 @@
-/** Text in consensus is printable UTF-8. The check is our own: differing decoders would split the chain. */
+/** Text in consensus is printable UTF-8. This program checks it itself: decoders that differ would split the chain. */
 
 /** Whether every byte is printable ASCII, 0x20 to 0x7e. */
 export function isPrintableAscii(bytes: Uint8Array): boolean {

@@ -11,11 +11,11 @@ export interface Leaf {
   readonly hash: Uint8Array
 }
 
-/** Kinds of a node: nothing below it. */
+/** Kind of a node without a leaf below it. */
 export const EMPTY = 0
-/** A single leaf below it. */
+/** Kind of a node with a single leaf below it. */
 export const SINGLE = 1
-/** At least two leaves below it. */
+/** Kind of a node with at least two leaves below it. */
 export const INNER = 2
 
 /** Slots of a page. */
@@ -338,13 +338,16 @@ function copyWords(source: Uint32Array, from: number, target: Uint32Array, to: n
   for (let i = 0; i < count; i++) target[to + i] = source[from + i] as number
 }
 
-/** Drafts that share one block of memory. */
+/** Drafts that share one chunk of memory. */
 const DRAFTS_PER_CHUNK = 64
 const DRAFT_WORDS = NODES * HASH_WORDS
 let chunk = new Uint32Array(0)
 let chunkUsed = 0
 
-/** Memory for the hashes of a draft. It is not reused: it is freed when the last draft of its block is. */
+/**
+ * Memory for the hashes of a draft, from the present chunk. A chunk is not reused: it is freed with the last of its
+ * drafts.
+ */
 function takeWords(): Pick<Draft, 'words' | 'at'> {
   if (chunkUsed === chunk.length) {
     chunk = new Uint32Array(DRAFTS_PER_CHUNK * DRAFT_WORDS)

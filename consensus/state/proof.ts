@@ -5,7 +5,7 @@ import type { StateKey } from './table.ts'
 import { nibbleOf, type PageReader, pageBelow, pathOf, ROOT_PAGE, valueHash } from './tree.ts'
 
 /**
- * Proof of what the state holds under a key: the sibling hashes from the top down, and the leaf where the walk ends.
+ * Proof of what the state holds under a key: the sibling hashes from the top down, and the leaf at the end of the path.
  * The key's own leaf proves presence; another leaf, or null, proves absence.
  */
 export interface StateProof {

@@ -10,7 +10,7 @@ import type { StateChange } from './view.ts'
  * The state commitment is a compact sparse Merkle tree. A record's path is H(state-key tag, key), most significant bit
  * first. Its leaf is the root of the largest subtree that holds no other record. An empty tree has the zero root.
  *
- * A page is named by its path from the root, one hex digit for each page.
+ * A page is named by its path from the root, one hex digit for each page below the root page.
  */
 export type PageId = string & { readonly __pageId: unique symbol }
 
@@ -112,7 +112,10 @@ interface Pages {
   readonly begin: (id: PageId) => Page
 }
 
-/** Walks to the record's place and sets or clears its leaf. Another leaf at that place moves one page down. */
+/**
+ * Walks to the record's place and sets or clears its leaf. If another leaf is in the way of a new one, it moves one
+ * page down.
+ */
 function place({ open, begin }: Pages, { path, leaf }: LeafChange): void {
   let id = ROOT_PAGE
   for (let depth = 0; ; depth++) {

@@ -21,7 +21,7 @@ export const TOKEN_CREATE = container('TokenCreate', {
   freezable: bool,
 })
 
-/** `token_mint`: only by the issuer. */
+/** `token_mint`: mints tokens to an address; only by the issuer. */
 export const TOKEN_MINT = container('TokenMint', { symbol: symbolCodec, to: address, amount: uint128, create: bool })
 
 /** `token_burn`: destroys tokens of the sender. */
@@ -38,19 +38,19 @@ export const TOKEN_TRANSFER = container('TokenTransfer', {
 /** `token_flags`: sets both flags; only by the issuer. */
 export const TOKEN_FLAGS = container('TokenFlags', { symbol: symbolCodec, frozen: bool, hidden: bool })
 
-/** `token_issuer`: gives the issuer's rights to another account. Zero bytes give them up for ever. */
+/** `token_issuer`: gives the issuer's rights to another account. An issuer of zero bytes gives them up for ever. */
 export const TOKEN_ISSUER = container('TokenIssuer', { symbol: symbolCodec, issuer: address })
 
 /** `stable_deposit`: moves units of the reserve asset from the sender to the reserve. */
 export const STABLE_DEPOSIT = container('StableDeposit', { symbol: symbolCodec, amount: uint128 })
 
-/** `stable_mint`: by the issuer, as long as the reserve covers the supply afterwards. */
+/** `stable_mint`: the issuer mints tokens, if the reserve covers the supply afterwards. */
 export const STABLE_MINT = container('StableMint', { symbol: symbolCodec, to: address, amount: uint128, create: bool })
 
-/** `stable_redeem`: burns the sender's tokens for reserve; fails if that pays less than `minPaid`. */
+/** `stable_redeem`: burns tokens of the sender and pays from the reserve; fails if that pays less than `minPaid`. */
 export const STABLE_REDEEM = container('StableRedeem', { symbol: symbolCodec, amount: uint128, minPaid: uint128 })
 
-/** `stable_withdraw`: pays the issuer reserve above the supply. */
+/** `stable_withdraw`: pays the issuer from the part of the reserve that is above the supply. */
 export const STABLE_WITHDRAW = container('StableWithdraw', { symbol: symbolCodec, amount: uint128 })
 
 /** A pool: its two assets, in either order, and its fee. Amounts in a payload follow the payload's order. */
@@ -67,7 +67,7 @@ export const LIQUIDITY_ADD = container('LiquidityAdd', {
   minShares: uint128,
 })
 
-/** `liquidity_remove`: returns shares for at least these amounts. */
+/** `liquidity_remove`: gives shares back for at least `minA` and `minB`. */
 export const LIQUIDITY_REMOVE = container('LiquidityRemove', {
   ...POOL_NAME,
   shares: uint128,

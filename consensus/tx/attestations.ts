@@ -12,7 +12,7 @@ const ROTATION = container('Rotation', {
   resume: NETWORK_NUMBERS,
 })
 
-/** Another committee, other vaults, and networks that resume after a halt. */
+/** A new committee, new vaults, and networks that resume after a halt. */
 export type Rotation = ValueOf<typeof ROTATION>
 
 /** Identifies a payment into a vault: its network, its transaction there, and its place in that transaction. */

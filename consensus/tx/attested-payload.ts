@@ -60,7 +60,7 @@ function whyUnencodable(kind: TxKind, payload: object): Fault | null {
   }
 }
 
-/** In a payload the network of a withdrawal is known only from the state; an action names it. */
+/** Payloads about a withdrawal do not name its network, so `checkPayload` cannot check it. Actions do name it. */
 function whyUnknownNetwork(action: Exclude<AttestedAction, { action: 'rotate' }>, rules: TxRules): Fault | null {
   const format = rules.bridgeFormats[action.network]
   if (format === undefined) return fault('tx/field', { field: 'network', reason: `${action.network} is unknown` })

@@ -79,8 +79,8 @@ export const BRIDGE_RELEASE = container('BridgeRelease', {
 export const BRIDGE_CANCEL = container('BridgeCancel', { withdrawalId: hex32<TxId>(), attestation: ATTESTATION })
 
 /**
- * `bridge_rotate`: another committee, other vaults, and networks that resume after a halt; all after the delay.
- * Networks are in ascending order. A network without an entry keeps its vault.
+ * `bridge_rotate`: a new committee, new vaults, and networks that resume after a halt; all after the delay. Networks
+ * are in ascending order. A network without an entry keeps its vault.
  */
 export const BRIDGE_ROTATE = container('BridgeRotate', {
   threshold: uint8,

@@ -39,7 +39,7 @@ export function carriedKeys(sender: Address, encoded: Uint8Array): Result<Accoun
 
 type Signatures = Transaction['witness']['signatures']
 
-/** Exactly as many signatures as the policy wants, by existing keys, each of its scheme's length. */
+/** Exactly as many signatures as the policy wants, by existing keys, each as long as its key's scheme says. */
 export function checkWitnessAgainst(keys: AccountKeys, signatures: Signatures): Fault | null {
   if (signatures.length !== keys.threshold) {
     return fault('tx/signature-count', { count: signatures.length, expected: keys.threshold })

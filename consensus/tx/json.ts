@@ -55,7 +55,9 @@ export function recordFromJson(prefix: string, forms: FieldForms, json: unknown)
   return reading(() => ok(new Reader(prefix, json, '').fields(forms)))
 }
 
-/** Reads a transaction. Field types are checked here; the decoding at the end checks ranges and grammars. */
+/**
+ * Reads a transaction. Field types are checked here; the encoding and decoding at the end check ranges and grammars.
+ */
 export function transactionFromJson(prefix: string, json: unknown): Result<Transaction> {
   return reading(() => readTransaction(new Reader(prefix, json, '')))
 }

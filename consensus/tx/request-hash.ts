@@ -3,7 +3,7 @@ import { concat } from '../primitives/bytes.ts'
 import type { AgentId, Hash, ServiceId } from '../primitives/ids.ts'
 import { encodeText } from '../primitives/text.ts'
 
-/** Hash of service and request text: it binds a payment to a call in the seller's claim. */
+/** Hash of service and request text. The seller stores it with the payment, so that a payment buys only one request. */
 export function requestHash(serviceId: ServiceId, request: string): Hash {
   return taggedHashHex('request', shortText(serviceId), encodeText(request))
 }

@@ -12,7 +12,7 @@ export interface TextSignature {
   readonly bytes: string
 }
 
-/** A text signed by an account, as JSON. `keys` is the hex encoding of its keys; null if left out. */
+/** A text signed by an account, as JSON. `keys` is the hex encoding of the account's keys; null if left out. */
 export interface SignedText {
   readonly address: string
   readonly text: string
@@ -72,7 +72,7 @@ function objectOf(json: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** Hex alone is the signature of the first key. */
+/** Hex alone is the signature of the first key. Undefined if the value is malformed. */
 function signaturesOf(value: unknown): readonly TextSignature[] | undefined {
   if (isBytes(value, SIGNATURE_BYTES_MAX)) return [{ keyIndex: 0, bytes: value }]
   if (!Array.isArray(value) || value.length === 0 || value.length > POLICY_KEYS_MAX) return undefined

@@ -7,7 +7,7 @@ const RECEIPT_BASE_WRITES = 3
 /** Writes of one receipt entry: escrow, receiving account, service and agent statistics, payer record. */
 export const RECEIPT_ENTRY_WRITES = 5
 
-/** Most writes of each kind whose payload does not change their number. */
+/** For each kind whose payload does not change the number of its writes: the most records that it can write. */
 const DECLARED_WRITES: Readonly<Record<Exclude<TxKind, 'agent_receipt' | 'swap'>, number>> = {
   transfer: 2,
   token_create: 5,
@@ -43,7 +43,8 @@ const DECLARED_WRITES: Readonly<Record<Exclude<TxKind, 'agent_receipt' | 'swap'>
 const SWAP_BASE_WRITES = 3
 
 /**
- * The most records that the transaction can write. The block limit counts these, so it does not depend on the state.
+ * The most records that the transaction can write. The block limit counts these, not the records that are really
+ * written, so it does not depend on the state.
  */
 export function declaredWrites(body: TxBody): number {
   switch (body.kind) {
@@ -56,7 +57,7 @@ export function declaredWrites(body: TxBody): number {
   }
 }
 
-/** Weight of the transaction by these rules. No state changes it. It is charged in full, never refunded. */
+/** Weight of the transaction by these rules, whatever the state is. It is charged in full, never refunded. */
 export function weightOf(
   { body, witness, size }: Pick<Transaction, 'body' | 'witness' | 'size'>,
   rules: Pick<TxRules, 'weight'>,

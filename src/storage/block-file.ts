@@ -25,8 +25,8 @@ export interface HeightRange {
 }
 
 /**
- * Writes a range of the best chain's blocks to a file; returns how many. If blocks are missing here, the result is a
- * fault and nothing is written.
+ * Writes a range of the best chain's blocks to a file; returns how many. Faults: `storage/pruned`, before anything is
+ * written, if this node no longer holds a block of the range, and `file/unwritable`.
  */
 export async function exportBlocks(chain: ChainReader, path: string, range: HeightRange): Promise<Result<number>> {
   const first = Math.max(1, range.from)

@@ -34,8 +34,8 @@ export interface OpenChain {
 }
 
 /**
- * Opens the chain of a data folder, and creates folder and chain if they do not exist. A marker file records that the folder was
- * initialised: otherwise a lost database would silently be replaced by an empty one.
+ * Opens the chain of a data folder, and creates folder and chain if they do not exist. A marker file records that the
+ * folder was initialised: otherwise a lost database would silently be replaced by an empty one.
  */
 export async function openChain(
   dataDir: string,
@@ -110,14 +110,17 @@ const DISK_ERRORS = /^(LEVEL_IO_ERROR|ENOSPC|EIO|EROFS|EACCES|EPERM|ENOTDIR|EEXI
 /** LevelDB messages for files of its own that are missing, truncated or replaced. */
 const LOST_FILES = /create_if_missing is false|No such file|Not a directory|File exists|Invalid argument/
 
-/** Converts an error of the file system or of LevelDB to a fault; other errors are bugs and thrown again. */
+/**
+ * Converts a failure of the disk, or a locked or damaged LevelDB, to a fault. Throws every other error again, since it
+ * is a bug.
+ */
 export function storageFault(folder: string, error: unknown): Fault {
   const found = storageFaultOf(folder, error)
   if (found === undefined) throw error
   return found
 }
 
-/** Converts an error to a fault; undefined if it is from neither the file system nor LevelDB. */
+/** Converts a failure of the disk, or a locked or damaged LevelDB, to a fault; undefined for every other error. */
 export function storageFaultOf(folder: string, error: unknown): Fault | undefined {
   const { code, reason } = causeOf(error)
   if (code === 'LEVEL_LOCKED') return fault('storage/locked', { folder })

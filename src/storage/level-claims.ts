@@ -192,7 +192,10 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
     return json === undefined ? undefined : (JSON.parse(json) as C)
   }
 
-  /** Facts of the result under a key. Older folders hold only its length; then the claim provides the rest. */
+  /**
+   * Facts of the result under a key. Folders of older releases hold only its length; then the claim provides the other
+   * facts.
+   */
   #listed(key: string, value: string): Listed {
     const id = key.split('/')[2] as string
     const facts = JSON.parse(value) as ResultFacts | number

@@ -29,7 +29,7 @@ interface View {
 }
 
 const ENCODINGS = { keyEncoding: 'view', valueEncoding: 'view' } as const
-/** Maximum of one read of a range. */
+/** Most bytes and entries of one read from LevelDB. */
 const READ_BYTES = 128 * 1024
 const READ_ENTRIES = 2_000
 /** Large files, so that millions of blocks need few open files. */
@@ -107,8 +107,8 @@ export class LevelStore implements KeyValueStore {
   }
 
   /**
-   * Pins the current state for reading. It must be released. Keys are those of the first of the two rooms for a state,
-   * whichever room holds it: see `SpacedStore`.
+   * Pins the current state for reading. The caller must release it. Keys are those of the first of the two rooms for a
+   * state, whichever room holds it: see `SpacedStore`.
    */
   pin(): PinnedState {
     const view = this.#view

@@ -28,7 +28,7 @@ export interface PostgresClaimsOptions {
   readonly timers: Timers
 }
 
-/** Connections for work; heartbeats have their own. */
+/** Most connections for work; heartbeats have their own. */
 const CONNECTIONS_MAX = 10
 /** State code of a write whose owner is not registered: another replica has declared this one dead. */
 const FOREIGN_KEY_VIOLATION = '23503'
@@ -67,7 +67,7 @@ interface ListedRow extends Place {
   readonly body: string
 }
 
-/** A claim to be written, with its name. */
+/** A claim to be written, with its id, and with its name if it has one. */
 interface Entry<C extends StoredClaim> {
   readonly id: string
   readonly claim: C
@@ -125,7 +125,7 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
   readonly #presence: Presence
   readonly #close: () => Promise<void>
 
-  /** Use {@link PostgresClaims}. */
+  /** Only {@link PostgresClaims.store} calls this. */
   constructor(...[kind, database, presence, close]: [ClaimKind<C>, PostgresDatabase, Presence, () => Promise<void>]) {
     this.#kind = kind
     this.#database = database
@@ -276,7 +276,10 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     return this.#database.schema
   }
 
-  /** Inserts a new claim; false if it exists. If another replica has declared this one dead, it joins again first. */
+  /**
+   * Inserts a new claim; false if it exists. If another replica has declared this one dead, this one registers again
+   * and repeats the insert.
+   */
   async #insert(id: string, claim: C): Promise<boolean> {
     const sql = `INSERT INTO ${this.#schema}.claims (kind, id, state, owner, claimed_at, body, name, service)
       VALUES ($1, $2, $3, $4, $5, $6, $10, $14) ON CONFLICT DO NOTHING RETURNING kind, id`

@@ -56,12 +56,12 @@ export class PostgresDatabase {
     return new PostgresDatabase(pool, schema)
   }
 
-  /** Set while the last query that did not end in a constraint violation has failed, else null. */
+  /** Why the server counts as unreachable, else null. Queries that end in a constraint violation do not change it. */
   get awayBecause(): string | null {
     return this.#awayBecause
   }
 
-  /** Number of lost answers: those statements may or may not have taken effect. */
+  /** Number of queries that failed otherwise than by a constraint violation: they may or may not have taken effect. */
   get losses(): number {
     return this.#losses
   }
@@ -124,7 +124,10 @@ function isRefusal(error: unknown): boolean {
   return String((error as { code?: unknown } | null)?.code).startsWith(CONSTRAINT_CLASS)
 }
 
-/** The state code of the server or the system only: messages could contain the written data. */
+/**
+ * The state code of the server or the system, else `timeout` or `connection lost`. Never the
+ * message, which could contain the written data.
+ */
 function reasonOf(error: unknown): string {
   const { code, message = '' } = (error ?? {}) as { code?: string; message?: string }
   if (code !== undefined) return code

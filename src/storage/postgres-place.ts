@@ -21,7 +21,7 @@ const SSL_MODES: Readonly<Record<string, PoolConfig['ssl']>> = {
   'verify-full': true,
   'no-verify': { rejectUnauthorized: false },
 }
-/** Other parameters are refused: they could disable the settings that make claims durable. */
+/** The known parameters. All others are refused: they could disable the settings that make claims durable. */
 const PARAMETERS = ['schema', 'sslmode', 'sslrootcert', 'host']
 
 /**
@@ -58,7 +58,7 @@ function nameOf(url: URL): string {
   return `${host}${url.pathname || '/'}`
 }
 
-/** Passes on only what the URL says; the driver takes the rest from the environment. */
+/** Passes on only what the URL says; the driver takes everything else from the environment. */
 function connectionOf(url: URL, mode: string | null): PoolConfig {
   const host = url.searchParams.get('host') ?? url.hostname
   const database = decodeURIComponent(url.pathname.slice(1))

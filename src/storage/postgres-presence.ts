@@ -35,8 +35,8 @@ export class Presence implements SharedClaims {
   #lossesSeen = 0
   #lastBeatMs = performance.now()
   /**
-   * Start of its uninterrupted heartbeats. Only after a full lease can it tell dead replicas from those that a server
-   * outage silenced.
+   * Start of this replica's uninterrupted heartbeats. Only after a full lease of them can it tell dead replicas from
+   * those that a server outage silenced.
    */
   #steadySinceMs = performance.now()
   #cancel: (() => void) | null = null

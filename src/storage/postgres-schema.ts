@@ -64,7 +64,8 @@ export function migrate(database: PostgresDatabase, network: string): Promise<vo
     const { version, network: found = network } = await standing(query, schema)
     if (version > STEPS.length) throw refusal(`its tables have version ${version}, this release knows ${STEPS.length}`)
     if (found !== network) throw refusal(`it holds the claims of ${found}, this is ${network}; use another ?schema=`)
-    // In the order in which running replicas of older releases write to them: another order could deadlock.
+    // Locks the tables in the order in which running replicas of older releases write to them: another order could
+    // deadlock.
     if (version > 0 && version < STEPS.length) await query(`LOCK TABLE ${schema}.claims, ${schema}.results`)
     for (const step of STEPS.slice(version)) await query(step(schema))
     if (version < STEPS.length) await query(`UPDATE ${schema}.about SET version = $1`, [STEPS.length])

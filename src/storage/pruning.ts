@@ -22,7 +22,7 @@ export interface PruningDependencies {
   readonly onFatal: (error: unknown) => void
 }
 
-/** Blocks per day. */
+/** Blocks per day at the target spacing. */
 const BLOCKS_PER_DAY = 28_800
 /** Blocks that every mode keeps: all that can be unwound, and some for peers that are slightly behind. */
 export const KEPT_BLOCKS = UNDO_BLOCKS + 1_200
@@ -32,7 +32,7 @@ const EVERY_MS = 10_000
 /** Pause between batches, so that new blocks find the disk free. */
 const PAUSE_MS = 50
 
-/** First heights whose bodies and witnesses must be kept, for a head at `height`. */
+/** Heights from which on bodies and witnesses must be kept, for a head at `height`. */
 export function wantedFrom({ mode, witnessDays }: Retention, height: number): HeldBodies {
   const recent = Math.max(0, height - KEPT_BLOCKS)
   if (mode === 'archive') return { bodiesFrom: 0, witnessesFrom: 0 }
@@ -102,7 +102,7 @@ export class Pruning {
   }
 }
 
-/** How far one batch goes. The result never goes back: deleted parts do not return. */
+/** The height up to which one batch prunes. Never below `held`, since deleted parts do not return. */
 function next(held: number, wanted: number): number {
   return Math.max(held, Math.min(wanted, held + BLOCKS_PER_BATCH))
 }

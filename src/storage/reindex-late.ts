@@ -26,7 +26,7 @@ const INDEXES_MAX = 256
 /**
  * Repairs the indexes in a store that lacks old blocks. Indexes that follow from the state are rebuilt from it,
  * unchanged ones are kept, and all other indexes begin with the next block, whose height is recorded. After a crash it
- * must run again: the store cannot be opened until it has finished.
+ * must run again: until it has finished the store can be opened only for a rebuild.
  */
 export async function rebuildLate({ database, ruleBook }: Omit<Rebuild, 'store'>): Promise<LateRebuild> {
   const { store } = database

@@ -28,10 +28,10 @@ const CLEAR_KEYS = 20_000
 const BATCH_WRITES = 50_000
 
 /**
- * Deletes all indexes and rebuilds them by executing the best chain from genesis, since state changes are stored for the
- * last blocks only. The result equals that of a node that followed the chain, undo records included. A mark in the store
- * records the progress: after a crash the next rebuild continues there, and the store cannot be opened until it has
- * finished.
+ * Deletes all indexes and rebuilds them by executing the best chain from genesis, since state changes are stored for
+ * the last blocks only. The result equals that of a node that followed the chain, undo records included. A mark in the
+ * store records the progress: after a crash the next rebuild continues there, and until it has finished the store can
+ * be opened only for a rebuild.
  */
 export async function rebuildIndexes(rebuild: Rebuild): Promise<void> {
   const { store, ruleBook } = rebuild

@@ -36,8 +36,8 @@ const AGE_MS_MAX = 7_200_000
 /** A reader that is silent for this long counts as gone. */
 const IDLE_MS = 120_000
 /**
- * A first snapshot is taken this long after the start, at any height: a restarted node must not be without one for an
- * hour.
+ * If the node holds no snapshot this long after its start, it takes one at any height: a restarted node must not be
+ * without one for an hour.
  */
 const FIRST_AFTER_MS = 60_000
 const TIDY_EVERY_MS = 30_000
@@ -126,7 +126,7 @@ export class StateSnapshots implements ServedStates {
     })
   }
 
-  /** Releases older snapshots that are no longer being read. */
+  /** Releases older snapshots that are no longer being read, and all beyond {@link SNAPSHOTS_MAX}. */
   #tidy(): void {
     const now = this.#deps.clock.now()
     const [fresh, others] = [new Set(this.#held.slice(0, KEPT)), new Set(this.#held.slice(0, SNAPSHOTS_MAX))]

@@ -14,7 +14,7 @@ export function fullHex(short: string): Uint8Array {
   return fromHex(short.replace(/\[([0-9a-f]{2})\*(\d+)\]/g, (_, byte: string, count: string) => byte.repeat(+count)))
 }
 
-/** Fields of 64 bits and more: numbers in the program, decimal text in JSON. */
+/** Fields of 64 bits and more: bigints in the program, decimal text in JSON. */
 const BIG_FIELDS: ReadonlySet<string> = new Set([
   ...['nonce', 'maxFeeRate', 'tip', 'amount', 'priceUsdMicros', 'previousPriceUsdMicros'],
   ...['balance', 'minted', 'burned', 'cap', 'accrued', 'volume'],

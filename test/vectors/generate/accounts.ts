@@ -13,7 +13,7 @@ export interface HybridKey {
   readonly publicKey: Uint8Array
 }
 
-/** The hybrid key of a wallet seed (specification, section 5). */
+/** The hybrid key of a wallet seed (encoding.md, section 5). */
 export function hybridKey(scheme: 1 | 2, seed: Uint8Array): HybridKey {
   const derived = (tag: string) => taggedSha256(tag, Uint8Array.of(scheme), seed)
   const classical = expandSeed(derived('farthing/seed-ed25519/1'))
@@ -41,7 +41,7 @@ function uint32(value: number): Uint8Array {
   return toLittleEndian(BigInt(value), 4)
 }
 
-/** BIP-39: eleven bits a word, followed by the first bits of the SHA-256. */
+/** BIP-39: the entropy and behind it the first bits of its SHA-256, eleven bits a word. */
 function words(entropy: Uint8Array): string {
   const bits = [...join(entropy, sha256(entropy).subarray(0, entropy.length / 32))]
     .map((byte) => byte.toString(2).padStart(8, '0'))
@@ -81,7 +81,7 @@ export function fiveBitGroups(bytes: Uint8Array): number[] {
   )
 }
 
-/** Seeds, words, keys, AccountKeys and addresses on all three networks. */
+/** Seeds, words, keys, AccountKeys, and addresses with their texts on all three networks. */
 export function accountsFile(): VectorFile {
   const seeds: [string, Uint8Array][] = [
     ['zeros', new Uint8Array(32)],

@@ -9,7 +9,10 @@ import { hybridFile } from './hybrid-cases.ts'
 import { mlDsaFile } from './ml-dsa-cases.ts'
 import { render, type VectorFile } from './render.ts'
 
-/** Every vector file and what makes it. All of it is deterministic, signatures included. */
+/**
+ * The vector files about accounts, amounts, hashes, signatures and external addresses, and what makes each. All of it
+ * is deterministic, signatures included.
+ */
 export const VECTOR_FILES: Readonly<Record<string, () => VectorFile>> = {
   'accounts.json': accountsFile,
   'amounts.json': amountsFile,

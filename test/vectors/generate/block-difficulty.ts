@@ -44,7 +44,10 @@ interface AnchorPoint {
 
 const LAUNCH_PACE = { spacingMs: 3_000, halfLifeMs: 300_000 }
 
-/** blocks.md, section 3, with Euclidean division and with powers of two by multiplication and division. */
+/**
+ * The target before clamping, by blocks.md, section 3: with Euclidean division, and powers of two by multiplication and
+ * division.
+ */
 function unclamped(anchor: AnchorPoint, height: number, timeMs: number, pace = LAUNCH_PACE): bigint {
   const spacing = BigInt(pace.spacingMs)
   const behind = BigInt(timeMs) - BigInt(anchor.timeMs) - spacing * (BigInt(height) - BigInt(anchor.height))

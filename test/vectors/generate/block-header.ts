@@ -61,7 +61,7 @@ function headerCase(name: string, raw: RawHeader): HeaderCase {
   }
 }
 
-/** The first nonces that meet and miss a target that every second hash meets. */
+/** The lowest nonce that meets a target of two hashes, and the lowest that misses it. */
 function searched(): readonly HeaderCase[] {
   const raw = madeHeader('search', { target: workTarget(2n) })
   const first = (meets: boolean): bigint => {
@@ -89,7 +89,7 @@ export interface WorkCase {
   readonly work: string
 }
 
-/** `block-work.json`. */
+/** The cases of `block-work.json`. */
 export function blockWork(): VectorSet<WorkCase & { readonly hashes: string | null }> {
   const hashes = [1n, 2n, 3n, 1_000n, 12_000n, 2n ** 14n, 2n ** 14n + 1n, 999_999_937n, 2n ** 64n, 2n ** 255n + 1n]
   const targets = [0n, 1n, 2n, 2n ** 255n, 2n ** 255n - 1n, 2n ** 256n - 2n, 2n ** 256n - 1n, 2n ** 242n + 12_345n]

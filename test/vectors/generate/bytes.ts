@@ -42,7 +42,7 @@ export function unhex(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text, 'hex'))
 }
 
-/** H(tag, data) of the specification, section 3. */
+/** H(tag, data) of encoding.md, section 3. */
 export function taggedSha256(tag: string, ...data: readonly Uint8Array[]): Uint8Array {
   return sha256(Uint8Array.of(tag.length), utf8(tag), ...data)
 }

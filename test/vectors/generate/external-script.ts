@@ -120,7 +120,7 @@ function flipLastBit(version: number): Uint8Array {
 const published = (source: string, texts: readonly string[], verdict: string): Named[] =>
   texts.map((text, i) => [`${source} ${i + 1}`, text, verdict])
 
-/** Addresses of Bitcoin: published ones and refused texts. */
+/** Texts for Bitcoin: valid addresses, many of them published ones, and texts that are refused. */
 export function bitcoinCases(): AddressCase[] {
   const bip350 = {
     upper: ['BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4', 'BC1SW50QGDZ25J', 'BC1QR508D6QEJXTDG4Y5R3ZARVARYV98GJ9P'],
@@ -199,12 +199,12 @@ export function bitcoinCases(): AddressCase[] {
   return addressCases('bitcoin', valid, invalid)
 }
 
-/** A key hash whose address reads like a prefix of bech32 in upper case. */
+/** A key hash whose address begins with `start`, such as an upper-case prefix of bech32. */
 function keyHashBehind(start: string): Uint8Array {
   return base58Bytes(start.padEnd(34, '5'), 25).subarray(1, 21)
 }
 
-/** Addresses of Litecoin: published ones and refused texts. */
+/** Texts for Litecoin: valid addresses, many of them published ones, and texts that are refused. */
 export function litecoinCases(): AddressCase[] {
   const core = {
     p2pkh: [

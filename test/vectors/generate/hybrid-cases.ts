@@ -4,7 +4,7 @@ import { equationHolds, meetsRules, signEd25519 } from './edwards25519.ts'
 import { signMlDsa, verifyMlDsa } from './ml-dsa.ts'
 import { countGroups, type SpelledBytes, spell, spellTable, type VectorFile } from './render.ts'
 
-/** A signed statement, in the terms of the specification (section 6). */
+/** A signed statement, in the terms of encoding.md, section 6. */
 export interface Statement {
   readonly domain: 'transaction' | 'text' | 'attestation'
   readonly chainId: number

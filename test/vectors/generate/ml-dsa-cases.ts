@@ -170,12 +170,12 @@ function mixUpCases({ pair, honest }: Bench): Draft[] {
 }
 
 /**
- * How many signatures of {@link zCases} become values of the table. These first ones come from a hostile signer. The later cases vary the
- * honest signature.
+ * How many signatures of {@link zCases} become values of the table: the ones that are signed with other bounds on z.
+ * The later cases vary the honest signature.
  */
 const KEPT_SIGNATURES = 5
 
-/** z out of range: by a signer that keeps attempts which the standard rejects, exactly at the bound, and by hand. */
+/** z around its bound and beyond it: by a signer that keeps attempts by other norms than the standard, and by hand. */
 function zCases({ pair, honest }: Bench): Draft[] {
   const { gamma1, beta, hashBytes, zBits, l, level } = pair.params
   const bound = gamma1 - beta

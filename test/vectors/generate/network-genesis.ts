@@ -123,7 +123,7 @@ function genesisHeader(network: Network): Uint8Array {
 
 const DOLLARS = { asset: 'XUSD', feeBps: 10n, minimum: 5_000_000n, dailyMintCap: 10n ** 12n }
 
-/** The ten bridge networks: key, name, confirmations, and differences from networks with dollars. */
+/** The ten bridge networks: key, name, confirmations, and the rules about the wrapped token. */
 const BRIDGE = (
   [
     ['ethereum', 'Ethereum', 64, DOLLARS],

@@ -52,7 +52,7 @@ class Sums {
   }
 }
 
-/** Amounts minted before the first block, by asset. */
+/** Amounts that genesis mints, by asset. */
 function mintedIn({ ledgers, allocations }: Beginning): Sums {
   const minted = new Sums()
   for (const { amount } of allocations) minted.add(NATIVE, amount)

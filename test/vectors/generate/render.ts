@@ -12,7 +12,7 @@ export type SpelledBytes =
 /** Values that many cases vary. */
 export type ValueTable = Readonly<Record<string, Uint8Array>>
 
-/** Shortest spelling of bytes as a variation of the table. */
+/** A short spelling of bytes: as a value of the table or a variation of one, as a repetition, or in hex. */
 export function spell(bytes: Uint8Array, table: ValueTable): SpelledBytes {
   let best: SpelledBytes = hex(bytes)
   let cost = best.length
@@ -49,7 +49,7 @@ export interface VectorFile {
   readonly [part: string]: unknown
 }
 
-/** Cases of each group. */
+/** Number of cases of each group. */
 export function countGroups(cases: readonly { readonly group: string }[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { group } of cases) counts[group] = (counts[group] ?? 0) + 1

@@ -14,7 +14,10 @@ import {
 import { fillerKey, made } from './tx-fields.ts'
 import { container, listOfVarying, u8, u32, u64, u128, vary, words } from './tx-wire.ts'
 
-/** State records of the bridge, from the table of docs/spec/ledgers.md. They hold no assets: wrapped tokens are in balances. */
+/**
+ * State records of the bridge, from the table of docs/spec/ledgers.md. They hold no assets: wrapped tokens are in
+ * balances.
+ */
 
 type Keys = RotationFields['keys']
 type Pending = RotationFields & { readonly effectiveAt: number }

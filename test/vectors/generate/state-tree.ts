@@ -1,7 +1,10 @@
 import { hex, join, madeBytes, sha256 } from './bytes.ts'
 import { tagged, u8, u32, type VectorSet, xor } from './tx-wire.ts'
 
-/** A proof in a vector. This file computes roots and proofs from the recursive definition in docs/spec/blocks.md, section 6. */
+/**
+ * A proof in a vector. This file computes roots and proofs from the recursive definition in docs/spec/blocks.md,
+ * section 6.
+ */
 
 interface TreeProof {
   readonly key: string
@@ -26,7 +29,8 @@ interface Leaf {
 }
 
 /**
- * Hash of the tag of leaves. Real leaves hash the tag together with their data. Only forged leaves have this hash folded into their path.
+ * Hash of the tag of leaves. Real leaves hash the tag together with their data. Only forged leaves have this hash
+ * folded into their path.
  */
 const LEAF_TAG = tagged('farthing/state-leaf/1')
 const NODE_TAG = tagged('farthing/state-node/1')

@@ -1,7 +1,10 @@
 import { madeBytes } from './bytes.ts'
 import { container, listOfVarying, tagged, u8, u32, u64, vary } from './tx-wire.ts'
 
-/** Envelopes of raw transactions: the fields of docs/spec/transactions.md without checks, so that malformed ones can be written too. */
+/**
+ * Envelopes of raw transactions: the fields of docs/spec/transactions.md without checks, so that malformed ones can be
+ * written too.
+ */
 
 export interface RawBody {
   readonly version: number

@@ -20,7 +20,7 @@ const PREFIXES = ['far', 'tfar', 'dfar'] as const
 /** Fields of payloads that are addresses of this chain. */
 const ADDRESSES: ReadonlySet<string> = new Set(['to', 'issuer', 'owner', 'payout', 'settlers'])
 
-/** The first sample of every kind, and those whose fields have another form. */
+/** The first sample of every kind, and further samples with other fields or witnesses. */
 function samples(): readonly Sample[] {
   const kinds = new Set<PayloadKind>()
   return [...MARKET_SAMPLES, ...MONEY_SAMPLES].filter(({ name, kind }) => {

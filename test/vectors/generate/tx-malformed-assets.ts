@@ -4,7 +4,7 @@ import { badAmounts, type MalformedCase, NO_SYMBOLS, refused, undecodable, unrea
 import { payload } from './tx-payloads.ts'
 import { u32 } from './tx-wire.ts'
 
-/** Malformed transactions of tokens, stable tokens, pools and stakes: every field out of range, and undecodable payloads. */
+/** Malformed transactions of tokens, stable tokens, pools and stakes: fields out of range, and undecodable payloads. */
 
 type AssetKind = keyof typeof ASSET_PAYLOADS
 

@@ -10,7 +10,7 @@ import { fillerKey } from './tx-fields.ts'
 import { badAmounts, type MalformedCase, refused, undecodable, unreadable } from './tx-malformed-case.ts'
 import { payload } from './tx-payloads.ts'
 
-/** Malformed transactions of the bridge: every field out of range, malformed attestations, and undecodable payloads. */
+/** Malformed transactions of the bridge: fields out of range, malformed attestations, and undecodable payloads. */
 
 type BridgeKind = keyof typeof BRIDGE_PAYLOADS
 

@@ -24,7 +24,7 @@ export function malformed(
 /** Reason of a text that its grammar refuses. */
 export const GRAMMAR = 'text outside its grammar'
 
-/** A witness that fits every account of a single key. */
+/** A witness whose form fits every account with one key of scheme 1, above nonce 0. */
 export const ONE_WITNESS = witnessBytes({ keys: new Uint8Array(0), signatures: [fillerSignature(0)] })
 
 export function wireOf(kind: PayloadKind, bytes: Uint8Array, change: Partial<RawBody> = {}): Uint8Array {
@@ -56,7 +56,7 @@ export function refused<K extends PayloadKind>(
 
 const BOUND = 2n ** 112n
 
-/** Rule 3: amounts just below the least, at the bound of supplies, and the largest that decodes. */
+/** Rule 3: amounts of 0 and just below the least, at the bound of supplies, and the largest that decodes. */
 export function badAmounts(kind: PayloadKind, field: string, least: bigint): readonly MalformedCase[] {
   const values = [...(least > 0n ? [0n] : []), ...(least > 1n ? [least - 1n] : []), BOUND, 2n ** 128n - 1n]
   return values.map((value) =>

@@ -2,7 +2,7 @@ import { join } from './bytes.ts'
 import { made } from './tx-fields.ts'
 import { container, u8, u16, u32, u64, u128, vary, words } from './tx-wire.ts'
 
-/** Encoders of payloads of transfers and of the registry, and a valid sample of each. Every field may be out of range. */
+/** Encoders of payloads of transfers and of the market, and a valid sample of each. Every field may be out of range. */
 
 const addresses = (list: readonly Uint8Array[]) => vary(join(...list))
 

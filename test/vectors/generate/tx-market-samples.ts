@@ -2,7 +2,7 @@ import { madeBytes } from './bytes.ts'
 import { accountKeys, addressOf, fillerKey, fillerSignature, made } from './tx-fields.ts'
 import { type Sample, SOUND } from './tx-payloads.ts'
 
-/** Transfers and transactions of the registry, with fields at their limits. */
+/** Transfers and transactions of the market, with fields at their limits. */
 
 const SINGLE = accountKeys(1, 1, [fillerKey(1, 0x11)])
 const VAULT = accountKeys(2, 1, [fillerKey(2, 0x22)])

@@ -87,7 +87,7 @@ function signedCase(name: string, valid: boolean, signing: Signing): SignedCase 
   }
 }
 
-/** Flips one bit of one signature. */
+/** Flips the lowest bit of one byte of one signature. */
 function flip(which: number, byte: number): NonNullable<Signing['spoil']> {
   return (signatures) =>
     signatures.map(({ keyIndex, bytes }, i) => ({
@@ -96,7 +96,7 @@ function flip(which: number, byte: number): NonNullable<Signing['spoil']> {
     }))
 }
 
-/** `tx-signed.json`: rule 6. */
+/** The cases of `tx-signed.json`: rule 6 of transactions.md, section 1. */
 export function txSigned(): VectorSet<SignedCase> {
   const first = { account: PLAIN, nonce: 0n, by: [0] }
   const policy = { account: POLICY, nonce: 7n, by: [0, 1] }

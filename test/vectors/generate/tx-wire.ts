@@ -1,7 +1,8 @@
 import { hex, join, sha256, toLittleEndian, utf8 } from './bytes.ts'
 
 /**
- * SSZ, tagged hashes and list trees in a few lines, written from docs/spec/encoding.md alone, for the generators of the chain's vectors.
+ * SSZ, tagged hashes and list trees in a few lines, written from docs/spec/encoding.md alone, for the generators of the
+ * chain's vectors.
  */
 
 /** A part of a container whose length varies; plain bytes are a fixed part. */
@@ -16,7 +17,7 @@ export function vary(bytes: Uint8Array): Varying {
   return { varying: bytes }
 }
 
-/** A text or byte string in a container. */
+/** A text in a container. */
 export function words(text: string): Varying {
   return vary(utf8(text))
 }
@@ -51,7 +52,7 @@ export function listOfVarying(elements: readonly Uint8Array[]): Uint8Array {
   return container(...elements.map(vary))
 }
 
-/** H(tag, data). */
+/** H(tag, data) of encoding.md, section 3. */
 export function tagged(tag: string, ...data: readonly Uint8Array[]): Uint8Array {
   const name = utf8(tag)
   return sha256(u8(name.length), name, ...data)

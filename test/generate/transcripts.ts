@@ -15,9 +15,9 @@ export interface Step {
   readonly masks?: readonly Mask[]
   /** Values to take from the output for braces in later lines. */
   readonly keeps?: Readonly<Record<string, RegExp>>
-  /** Repeats the command until its output matches. For a node: waits until it has said so. */
+  /** Repeats the command until its output matches. For a node: waits until its output matches. */
   readonly until?: RegExp
-  /** Whether it starts a node, which keeps running. The first sells. */
+  /** Whether it starts a node, which keeps running. The first node sells. */
   readonly isNode?: true
 }
 
@@ -25,7 +25,7 @@ export interface Step {
 const SHOWN_PORTS = { rpc: '8420', p2p: '8421', secondRpc: '8440', secondP2p: '8441' } as const
 type Ports = Readonly<Record<keyof typeof SHOWN_PORTS, string>>
 
-/** Masks for all outputs. Ports and home folder differ from run to run. */
+/** Masks for all outputs. Ports and home folder are masked without them. */
 const MASKS: readonly Mask[] = [
   [/\b12D3KooW\w+/g, '<peer>'],
   [/\b[0-9a-f]{64}\b/g, '<id>'],

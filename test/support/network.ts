@@ -21,7 +21,7 @@ export function testRuleBook(change: Partial<Rules> = {}): RuleBook {
 
 /**
  * The devnet with a first target of `hashes` a block. Until the difficulty has caught up, a hundred blocks take
- * seconds. Another number gives another genesis.
+ * seconds. Nodes with different numbers have the same genesis, but different rules fingerprints.
  */
 export function fastDevnet(hashes = 1n): NetworkParams {
   const [step] = DEVNET.steps as readonly [NetworkParams['steps'][number]]

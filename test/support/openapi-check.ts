@@ -103,7 +103,7 @@ export class ApiChecker {
     return { response: this.#shared[pointer.at(-1) as string] as Response, pointer }
   }
 
-  /** Examples in the document. */
+  /** How many examples the operations of the document have. */
   get exampleCount(): number {
     return this.#mediaTypes().filter(({ media }) => 'example' in media).length
   }

@@ -37,7 +37,7 @@ export function holder(choosing: Choosing, asset: string): Choosing['sender'] {
   return senderAt(choosing, holders.length === 0 ? undefined : pick(holders, n[0]))
 }
 
-/** An amount that the sender has, or just does not have. */
+/** An amount of at least 1: a part of the balance, or one base unit more than the balance. */
 export function heldAmount({ ledger, n }: Choosing, address: string, asset: string, index: number): bigint {
   const balance = ledger.balance(address, asset)
   return amountNear(pick([balance / 3n, 1n, balance / 50n, balance, balance + 1n, balance / 1_000n], n[index]))

@@ -9,7 +9,7 @@ import { units } from '../../support/unsigned.ts'
 const RULES = poolRuleBook()
 const { market } = RULES.at(0)
 const ONE = 1n << 112n
-/** Base units per millionth of a dollar: 4 coins for a dollar. */
+/** Base units per millionth of a dollar at 4 coins for a dollar, times 2^112. */
 const RATIO = (4_000n * COIN * ONE) / (1_000n * DOLLAR)
 
 const entry = (ledger: PoolLedger, epoch: number) => ledger.get(PRICE_ENTRIES, epoch)

@@ -47,7 +47,7 @@ describe('names that want to be more', () => {
       expect(page).toContain('alert(')
       expect(page).not.toMatch(/<script|onerror=/i)
       expect(controlsIn(page!)).toEqual([])
-      // Quotes in the names do not end an attribute: every tag is ours.
+      // Quotes in the names do not end an attribute: every tag is the page's own.
       const tags = [...page!.matchAll(/<\/?([a-z0-9]+)[\s>]/g)].map(([, name]) => name)
       expect(tags).not.toContain('script')
       expect(page!.split('<h1>')).toHaveLength(2)

@@ -302,7 +302,7 @@ describe('a node on another branch', () => {
     const deviant = await fork(common, { ruleBook: deviantRuleBook(60) })
     await mineBranch(deviant, 40, 3)
     const good = await SyncNode.open(hub, 'good', { test: await copyTo(80) })
-    // Its handshake claims our rules, but its blocks follow others.
+    // Its handshake claims the node's rules, but its blocks follow other rules.
     const bad = await SyncNode.open(hub, 'bad', { test: deviant, rules: source.ruleBook })
     const node = await SyncNode.open(hub, 'node', { test: await copyTo(50) })
     hub.connect(node.network, bad.network)

@@ -27,7 +27,7 @@ export function blocksFrom({ chain }: TestChain, from: number): readonly Block[]
   return heights.map((height) => database.block(database.idAt(height) as never) as Block)
 }
 
-/** Parts in which the other node of a fork may differ from the first. Without them it gets the same rules and an empty store in memory. */
+/** Parts that `fork` gives to the new node. By default it has the rules of the given node and an empty store in memory. */
 export interface ForkOptions {
   readonly ruleBook?: RuleBook
   readonly store?: KeyValueStore

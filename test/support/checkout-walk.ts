@@ -96,7 +96,7 @@ export class CheckoutWalk {
     await this.market.pass(PATIENCE_MS)
   }
 
-  /** How often work was begun for a payment: for the paid request and for the other one. */
+  /** How often work was begun for the paid request of a payment and for its `otherRequest`, together. */
   runsOf({ serviceId, request, otherRequest }: WalkPayment): number {
     const works = [`${serviceId} ${request}`, `${serviceId} ${otherRequest}`]
     return this.begun.flat().filter((work) => works.includes(work)).length

@@ -1,6 +1,6 @@
 import { sourceFiles } from './source-tree.ts'
 
-/** A place in the source that makes a fault. */
+/** A call in the source that makes a fault. */
 export interface FaultCall {
   /** `path:line`. */
   readonly at: string

@@ -151,7 +151,7 @@ export class MempoolModel {
     return beats && this.rankOf(tx) >= this.floor ? [] : ['mempool/full']
   }
 
-  /** The least rate of the transaction and those of its account before it. 0 if no block can take all of them. */
+  /** The lowest rate among the transaction and its account's transactions with lower nonces. 0 if no block can take all of them. */
   rankOf({ body }: Transaction): bigint {
     const way: Transaction[] = []
     for (let nonce = this.nonceOf(body.sender); nonce <= body.nonce; nonce++) {

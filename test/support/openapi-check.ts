@@ -6,7 +6,7 @@ interface Response {
   readonly content?: Readonly<Record<string, object>>
   /** What `code` of an error may be. */
   readonly 'x-error-codes'?: readonly string[]
-  /** Pointer to the shared response that stands in its place. */
+  /** JSON pointer to the shared response that applies instead of this object. */
   readonly $ref?: string
 }
 

@@ -2,7 +2,7 @@ import { amountNear, type Choice, type Choosing, choice, once, pick, receiver, s
 import { ZERO32 } from './reference/bytes.ts'
 import { TOKEN_KIND } from './reference/token-kinds.ts'
 
-/** Symbols that random chains create. Some look like each other or like those of genesis. */
+/** Symbols that random chains create. Some look like each other. Some look like symbols of genesis, or equal them. */
 const SYMBOLS = ['ABC', 'A8C', 'FU5D', 'FAR', 'XU5D', 'WOOL', 'W00L', 'NEW1', 'TOK2', 'TOKZ', 'Q9', 'AAAAAAAAAA']
 const NAMES = ['A', 'Zwei Wörter', '价格 ✓', 'x'.repeat(64)]
 

@@ -12,7 +12,7 @@ afterEach(closeMarkets)
 
 /** How many calls are worked on at once, over all services that ask an address of the caller's choice. */
 const PLACES = 16
-/** How many failures a payer and a client may have in ten minutes before others go first. */
+/** How many calls of a payer and of a client may fail in ten minutes at such services. After that, all other callers go first. */
 const [OF_PAYER, OF_CLIENT] = [10, 30] as const
 const TEN_MINUTES_MS = 600_000
 

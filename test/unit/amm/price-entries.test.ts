@@ -49,7 +49,7 @@ describe('the entries of the priced pool', () => {
     ledger.swap(ALICE, [FAR, 100n * COIN], [FUSD])
     const [x, y] = ledger.reserves(FAR, FUSD)
     ledger.advanceTo(21)
-    // Blocks 0 to 6 ended at the genesis price, blocks 7 to 19 at the other.
+    // Blocks 0 to 6 ended at the genesis price, blocks 7 to 19 at the price after the swap.
     expect(entry(ledger, 1)?.nativePerDollar).toBe(7n * RATIO + 13n * ((x * ONE) / y))
     expect(ledger.pool(FAR, FUSD)).toMatchObject({ xPerY: 7n * RATIO, accumulatedAt: 7 })
     expect(ledger.pool(FAR, FUSD).yPerX).toBe(7n * ((1_000n * DOLLAR * ONE) / (4_000n * COIN)))

@@ -68,7 +68,7 @@ describe.each(SEEDS)('on a chain that was reorganised (seed %i)', (seed) => {
     const { chain } = node
     const seen = new Onlooker(node)
     const { pools } = await listPools(chain, { limit: 200 })
-    // The onlooker computes reserves on its own; they equal those of the state.
+    // `Onlooker` computes the reserves on its own. They equal the reserves in the state.
     const funds = pools.map(({ poolId, pool }) => [poolId, { x: pool.reserveX, y: pool.reserveY, shares: pool.shares }])
     expect(Object.fromEntries(funds)).toEqual(Object.fromEntries(seen.funds))
     const trades = await listTrades(chain, { limit: 1_000 })

@@ -64,7 +64,7 @@ describe('a new node', () => {
     const liar = await SyncNode.open(hub, 'liar', { test: await copyTo(BLOCKS) })
     const staller = await SyncNode.open(hub, 'staller', { test: await copyTo(BLOCKS) })
     const fresh = await SyncNode.open(hub, 'fresh')
-    // Bodies of other blocks than those asked for.
+    // For every block that it is asked for, this peer sends the body of block 3.
     liar.peers.exchange.answer('bodies', (_, ids) => ({
       reply: ids.map(() => source.chain.database.encodedTransactions(blocks[2]?.id as never) as readonly Uint8Array[]),
     }))

@@ -19,7 +19,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Response>>
 }
 
-/** The parts of an OpenAPI document that answers are checked by. */
+/** The parts of an OpenAPI document against which answers are checked. */
 export interface ApiDocument {
   readonly openapi: string
   readonly servers: readonly { readonly url: string }[]

@@ -105,7 +105,7 @@ export class Partition {
     return this.market.workbench.begun.filter((one) => one === `${serviceId} ${request}`).length
   }
 
-  /** State and settlement of a payment's claim. */
+  /** State and settlement of a payment's claim. Empty if there is no claim. */
   async claimOf({ txId }: { readonly txId: TxId }): Promise<readonly (string | undefined)[]> {
     const claim = await this.market.store.get(txId)
     return claim === undefined ? [] : [claim.state, 'settlement' in claim ? claim.settlement : undefined]

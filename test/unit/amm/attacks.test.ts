@@ -110,7 +110,7 @@ describe('a sandwich', () => {
 })
 
 describe('an attacker who wants to move a quote', () => {
-  /** Two ledgers at the last block of epoch 1; the first stays idle. */
+  /** Two equal ledgers whose next block is the last of epoch 1. */
   function twins(): readonly [PoolLedger, PoolLedger] {
     const both = [new PoolLedger(RULES), new PoolLedger(RULES)] as const
     for (const ledger of both) ledger.advanceTo(39)

@@ -32,7 +32,7 @@ async function reorganised(seed: number): Promise<{ node: TestChain; store: Memo
   return { node, store, plain: second.test }
 }
 
-/** The candles of a pool by their definition, from what the independent onlooker recorded. */
+/** The candles of a pool by their definition, from what `Onlooker` recorded. */
 function expectedCandles({ trades, reserves }: Onlooker, poolId: PoolId): readonly HourlyCandle[] {
   const hours = new Map<number, HourlyCandle>()
   for (const { timeMs, reserveX, reserveY } of reserves.filter((one) => one.poolId === poolId)) {

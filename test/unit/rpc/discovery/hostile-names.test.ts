@@ -25,7 +25,7 @@ const HOST = 'http://evil.example/"><script>alert(2)</script>)\n\n# Heading'
 
 const controlsIn = (text: string) => [...text].filter((character) => character < ' ' && character !== '\n')
 
-/** A node whose agent and service have this name, and which is reached under such a host. */
+/** A node whose agent and service have the name {@link HOSTILE}. */
 async function hostileNode() {
   const [first] = TEST_SERVICES as readonly [ServiceDefinition]
   const service = { ...first, name: HOSTILE, description: HOSTILE, requestFormat: HOSTILE, example: HOSTILE }

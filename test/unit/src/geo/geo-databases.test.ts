@@ -30,7 +30,7 @@ const NOTHING = { city: null, region: null, lat: null, lon: null, accuracyKm: nu
 const folder = temporaryFolder()
 afterAll(() => removeFolder(folder))
 
-/** Timers with one callback, which the test calls. */
+/** Timers whose callbacks the test calls. */
 class OneTimer {
   readonly waiting: (() => void)[] = []
   readonly after = (_: number, callback: () => void): (() => void) => {

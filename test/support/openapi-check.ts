@@ -85,7 +85,7 @@ export class ApiChecker {
     return check(JSON.parse(reply.text)) ? [] : (check.errors ?? []).map((error) => JSON.stringify(error))
   }
 
-  /** The operation that a path without a query belongs to. A path without parameters counts before one with parameters. */
+  /** The operation that a path without a query belongs to. A path without parameters is preferred to one with parameters. */
   operationAt(method: string, path: string): Operation | undefined {
     return this.operations
       .filter((each) => each.method === method && patternOf(each.path).test(path))

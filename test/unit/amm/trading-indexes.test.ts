@@ -144,7 +144,7 @@ describe('pages of trades', () => {
     const { chain } = node
     const before = await listTrades(chain, { limit: 1_000 })
     const page = await listTrades(chain, { limit: 4 })
-    // A reorganisation replaces the last two blocks; pages below the cursor stay the same.
+    // A reorganisation replaces the last two blocks; trades older than the cursor stay the same.
     const cursor = page.find(({ height }) => height <= 10) ?? before.find(({ height }) => height <= 10)
     const second = await first.branch(10)
     await second.grow(4)

@@ -13,7 +13,7 @@ export interface GeneratedFile {
   readonly content: () => string
 }
 
-/** All generated files. `npm run gen` writes them, and a test compares them. */
+/** Generated files that `npm run gen` writes and a test compares. Other files have their own generators and tests. */
 export const GENERATED_FILES: readonly GeneratedFile[] = [
   { path: 'docs/errors.md', content: errorsDocument },
   { path: 'docs/limits.md', content: limitsDocument },

@@ -17,7 +17,7 @@ type Row = readonly [what: string, value: number | bigint | string, unit: string
 
 const percent = (share: number): string => String(Math.round(share * 100))
 
-/** Bounds of the HTTP doors: places, connections, rates. */
+/** Bounds of the HTTP server: bodies, places, connections and rates. */
 export const DOOR_LIMITS: readonly Row[] = [
   ['body of an HTTP request', DEFAULT_HTTP_LIMITS.bodyBytesMax, 'bytes', 'rpc/server/limits.ts'],
   ['values in a JSON body (chats have their own limit)', PLAIN_BODY.valuesMax, '', 'rpc/server/limits.ts'],

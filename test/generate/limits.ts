@@ -424,7 +424,7 @@ Made from the constants by \`npm run gen\`; a test compares them.
 - What a caller sees when a limit is reached is in [errors.md](errors.md).
 `
 
-/** What callers and payers meet first, of the rows below. */
+/** Names of the rows that callers and payers are most likely to meet. */
 const FIRST_MET: readonly string[] = [
   'calls without a payment per minute and address',
   'calls with a payment per minute and address',

@@ -15,17 +15,17 @@ export interface Step {
   readonly masks?: readonly Mask[]
   /** Values to take from the output for braces in later lines. */
   readonly keeps?: Readonly<Record<string, RegExp>>
-  /** Repeats the command until its output matches. For a node: waits until it has said so. */
+  /** Repeats the command until its output matches. For a node: waits until its output matches. */
   readonly until?: RegExp
-  /** Whether it starts a node, which keeps running. The first sells. */
+  /** Whether it starts a node, which keeps running. The first node sells. */
   readonly isNode?: true
 }
 
-/** The ports that the document shows, by the names of the free ones that stand for them in the lines of steps. */
+/** Ports that the document shows. Steps name them in braces, such as `{rpc}`, and are run with free ports instead. */
 const SHOWN_PORTS = { rpc: '8420', p2p: '8421', secondRpc: '8440', secondP2p: '8441' } as const
 type Ports = Readonly<Record<keyof typeof SHOWN_PORTS, string>>
 
-/** Masks for all outputs. Ports and home folder differ from run to run. */
+/** Masks for all outputs. `#masked` also replaces the ports and the home folder. */
 const MASKS: readonly Mask[] = [
   [/\b12D3KooW\w+/g, '<peer>'],
   [/\b[0-9a-f]{64}\b/g, '<id>'],
@@ -57,7 +57,7 @@ export class Transcripts {
     return new Transcripts({ rpc: `${rpc}`, p2p: `${p2p}`, secondRpc: `${secondRpc}`, secondP2p: `${secondP2p}` })
   }
 
-  /** Runs a command. Returns it with its output, as a terminal shows both. */
+  /** Runs a command. Returns the command and its output as a terminal shows them. */
   async run({ line, shown, masks = [], keeps = {}, isNode, until: wanted }: Step): Promise<string> {
     const typed = line.replace(/\{(\w+)\}/g, (_, name: string) => this.#known.get(name) ?? name)
     let output = isNode === true ? await this.#start(typed, wanted) : await this.#outputOf(typed)

@@ -107,7 +107,7 @@ function constants(node: Node, source: SourceFile): readonly Change[] {
   return [value + 1n, value - 1n].map((to) => replaced('constant', node, source, to < 0n ? `(${to}n)` : `${to}n`))
 }
 
-/** Replaces a read name by its twin of {@link TWINS}: for example the other rounding, the other reserve, `before` for `after`. */
+/** Replaces a read name by its twin of {@link TWINS}: for example `mulDivDown` by `mulDivUp`, or `before` by `after`. */
 function twins(node: Node, source: SourceFile): readonly Change[] {
   if (!isIdentifier(node) || declares(node)) return []
   const pair = TWINS.find((names) => names.includes(node.text))

@@ -66,7 +66,7 @@ async function judgeAll(mutants: readonly Mutant[]): Promise<readonly Judged[]> 
   return judged
 }
 
-/** Prints the survivors and both figures. Returns the exit code: 0 if all goals are met. */
+/** Prints the survivors, and the killed share of all mutants and of those not equivalent. Returns the exit code: 0 if all goals are met. */
 function report(judged: readonly Judged[]): number {
   const survivors = judged.filter(({ verdict }) => !verdict.killed).map(({ mutant }) => mutant)
   for (const { name, line, diff } of survivors)

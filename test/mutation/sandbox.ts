@@ -64,7 +64,7 @@ export class Sandbox {
     this.original = readFileSync(join(this.folder, MUTATED), 'utf8')
   }
 
-  /** Runs the tests in another process with another text of the file, until the first one fails. */
+  /** Runs the tests in another process with `text` as the mutated file, until a test fails. */
   async judge(text: string): Promise<Verdict> {
     writeFileSync(join(this.folder, MUTATED), text)
     rmSync(join(this.folder, 'report.json'), { force: true })

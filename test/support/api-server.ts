@@ -25,7 +25,7 @@ const RATES = {
 
 export const OPERATOR_TOKEN = '5e'.repeat(32)
 
-/** The API in this process: a real server over a chain on a real LevelDB whose blocks the test mines. */
+/** The API in this process: a real server over a chain in a real LevelDB. The test mines the blocks. */
 export class ApiServer {
   readonly test: TestChain
   readonly url: string

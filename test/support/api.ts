@@ -104,7 +104,7 @@ export async function atRest(request: () => Promise<Reply>): Promise<Reply> {
   }
 }
 
-/** Reads two things of one moment: the first is read before and after the second, until both readings of it are equal. */
+/** Reads two things of one moment: reads `first` before and after `second`, until these two readings of `first` are equal. */
 export async function atOneMoment(
   first: () => Promise<Reply>,
   second: () => Promise<Reply>,

@@ -59,7 +59,7 @@ export class VictimProcess {
 /** A hostile libp2p node. It announces the gossip protocol, and never reads the gossip streams that the victim opens to it. */
 export class Attacker {
   readonly connection: Connection
-  /** Gossip streams that the victim opened to us by the time the dial was over. Later ones are missing. */
+  /** Gossip streams that the victim opened to the attacker by the time the dial was over. Later ones are missing. */
   readonly gossipStreams: Stream[] = []
   sentBytes = 0
   readonly #node: Libp2p

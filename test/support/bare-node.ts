@@ -9,7 +9,7 @@ export const NEEDING_OTHERS: ReadonlySet<string> = new Set(
   ].map((name) => `node-${name}`),
 )
 
-/** All other services, in the order of the table. A daemon with default settings sells these. */
+/** All services but {@link NEEDING_OTHERS}, in the order of `SERVICE_TABLE`. A daemon with default settings sells these. */
 export const SOLD_ALONE: readonly string[] = SERVICE_TABLE.map(({ serviceId }) => serviceId as string).filter(
   (serviceId) => !NEEDING_OTHERS.has(serviceId),
 )

@@ -27,7 +27,7 @@ export function blocksFrom({ chain }: TestChain, from: number): readonly Block[]
   return heights.map((height) => database.block(database.idAt(height) as never) as Block)
 }
 
-/** Parts in which the other node of a fork may differ from the first. Without them it gets the same rules and an empty store in memory. */
+/** Parts that `fork` gives to the new node. By default it has the rules of the given node and an empty store in memory. */
 export interface ForkOptions {
   readonly ruleBook?: RuleBook
   readonly store?: KeyValueStore
@@ -64,7 +64,7 @@ export async function importAll(
   return last
 }
 
-/** Rules with another subsidy from a height on. From that height on, other nodes refuse blocks mined under these rules. */
+/** The test rules, but with a doubled subsidy from a height on. Nodes with the test rules refuse blocks of that height or above. */
 export function deviantRuleBook(fromHeight: number): RuleBook {
   const params = testParams()
   const { rules } = params.steps[0] as (typeof params.steps)[number]
@@ -88,7 +88,7 @@ export function countingRuleBook(): { readonly ruleBook: RuleBook; readonly exec
   return { ruleBook: createRuleBook(testParams(), protocol), executions: () => count }
 }
 
-/** The block with other transactions. Its header commits to them, but the state root stays. */
+/** The block with other transactions. Its header commits to them, but keeps the old state root and receipts root. */
 export function withBody({ ruleBook }: TestChain, block: Block, transactions: readonly Transaction[]): Block {
   const { tx } = ruleBook.at(block.header.height)
   const weightUsed = transactions.reduce((sum, one) => sum + weightOf(one, tx), 0)

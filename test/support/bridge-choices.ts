@@ -20,7 +20,7 @@ function addressOn({ rules }: Choosing, network: number, index: number | undefin
   return pick(ADDRESSES[rules.tx.bridgeFormats[network] as ReferenceFormat], index)
 }
 
-/** The committee's attestation of the statement, or a spoiled one. Without a committee, an attestation with one empty signature. */
+/** The committee's attestation of the statement, or a spoiled one. Without a committee, an attestation with one signature of zero bytes. */
 function attested(choosing: Choosing, statement: Statement): Attestation {
   const { ledger, genesisId, rules, n } = choosing
   const committee = ledger.committee.get('')
@@ -54,7 +54,7 @@ function externalTxId({ rules }: Choosing, network: number, index: number): Uint
   return rules.tx.bridgeFormats[network] === 'solana' ? Uint8Array.from([...first, ...first]) : first
 }
 
-/** A network on which the first output of the first transaction has been deposited. */
+/** A network on which the output 0 of the external transaction with index 0 has been deposited. Undefined if there is none. */
 function depositedOn(choosing: Choosing): number | undefined {
   const numbers = choosing.rules.bridge.networks.map((_, number) => number)
   return numbers.find((network) => {

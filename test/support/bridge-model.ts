@@ -70,7 +70,7 @@ export class BridgeModel {
     return this.vaults.get(network) as Vault
   }
 
-  /** Does what is due at the start of a block. */
+  /** At the start of a block, lets a due rotation take effect. */
   begin(height: number): void {
     if (this.#rotation?.at !== height) return
     for (const network of this.#rotation.resume) this.vault(network).halted = false

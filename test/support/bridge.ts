@@ -28,7 +28,7 @@ import { testParams } from './network.ts'
 import type { Member } from './policy-signer.ts'
 import { filled, units } from './unsigned.ts'
 
-/** Numbers of bridge networks, by their place in `NETWORKS`. */
+/** Numbers of bridge networks: their indices in `NETWORKS`. */
 
 export const [ETHEREUM, BASE, AVALANCHE, SOLANA, BITCOIN] = [0, 1, 6, 7, 8] as const
 /** Asset ids of two wrapped tokens. */
@@ -110,7 +110,7 @@ export function bridgeParams(setup: BridgeSetup = {}): NetworkParams {
   return { ...params, genesis: { ...params.genesis, message, allocations, ledgers: bridgeLedgers(setup) } }
 }
 
-/** How signatures differ from valid ones: other signers, or another message. */
+/** How signatures may differ from valid ones: in signers, key indices, signed message or bytes. */
 export interface Signing {
   readonly epoch?: number
   readonly signers?: readonly number[]
@@ -232,7 +232,7 @@ export function rotationTo(next: readonly Member[], threshold: number, change: P
   return { threshold, keys: next.map(keyOf), vaults: [], resume: [], ...change }
 }
 
-/** A transaction id of another chain. The default of 32 bytes fits EVM networks and Bitcoin. */
+/** A transaction id of another chain. The default of 32 bytes fits all bridge networks but Solana. */
 export function externalId(fill: number, bytes = 32): Uint8Array {
   return new Uint8Array(bytes).fill(fill)
 }

@@ -24,7 +24,7 @@ export interface Order {
   readonly agentId?: string
   readonly term?: number
   /**
-   * `lock`, as our own client pays: a request commitment and a redeem lock. `commitment`: the commitment alone. `none` (default): neither.
+   * `lock`, as the SDK pays: a request commitment and a redeem lock. `commitment`: the commitment alone. `none` (default): neither.
    */
   readonly lock?: 'lock' | 'commitment' | 'none'
 }
@@ -59,7 +59,7 @@ export interface TxView {
 /** A term in blocks. Even at a hundred blocks a second it lasts 96 seconds. */
 const LONG_TERM = 9_600
 
-/** A devnet account that sends transactions and buys calls. It builds payments by hand, without our SDK. */
+/** A devnet account that sends transactions and buys calls. It makes paid calls by hand, without the SDK. */
 export class Caller {
   readonly key: WalletKey
   readonly address: string
@@ -210,7 +210,7 @@ export function marketOpen(url: string): Promise<true> {
   })
 }
 
-/** How often test services began each work, by "service request". The services append these lines to `file` (TEST_RUNS_FILE). */
+/** How often test services began each work. A key is "service request", the line that a service appends to `file` (TEST_RUNS_FILE). */
 export function runsIn(file: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const line of readLines(file)) counts.set(line, (counts.get(line) ?? 0) + 1)

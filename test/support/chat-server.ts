@@ -123,7 +123,7 @@ export class ChatServer {
     })
   }
 
-  /** Waits until no chat is under way and no place is taken. */
+  /** Waits until no chat is under way and the `ChatRoom` is empty. */
   async settled(): Promise<void> {
     await this.world.settled()
     await until('nobody is inside', () => this.room.inside === 0)

@@ -51,7 +51,7 @@ const BUDGET_MS = 10_000
  *     const world = await ChatWorld.open()
  *     world.fake.profile = 'cut'                        // what the first server does from now on; `world.fakes` are all
  *     await world.ask({ model: 'model-2' })             // a whole answer, as the platform gives it
- *     await world.read({ model: 'model-2' })            // the same, read along
+ *     await world.read({ model: 'model-2' })            // the same, streamed
  *     await world.settled()                             // no server has a question open
  *     await world.close()
  *
@@ -95,7 +95,7 @@ export class ChatWorld {
     return this.fakes[0] as FakeOpenAi
   }
 
-  /** Questions that each server was asked. */
+  /** How many questions each server was asked. */
   get hits(): readonly number[] {
     return this.fakes.map(({ questions }) => questions.length)
   }

@@ -13,7 +13,7 @@ import { Dice } from './walk.ts'
 /** Numbers of the buyers' wallets. Wallet 2 belongs to the shop, and wallet 9 to the miner. */
 const WALLETS = [1, 3, 4, 5, 6, 7, 8]
 const LOCKS = ['lock', 'commitment', 'none'] as const
-/** Marks blocks of the other branch, so that they differ from ours. */
+/** Marks blocks of the other branch, so that they differ from those of the node's branch. */
 const OTHER = { extra: new Uint8Array(32).fill(0x5a) }
 /** Enough blocks to mine every waiting transaction. */
 const DRAINING_BLOCKS = 3
@@ -96,7 +96,7 @@ export class CheckoutWalk {
     await this.market.pass(PATIENCE_MS)
   }
 
-  /** How often work was begun for a payment: for the paid request and for the other one. */
+  /** How often work was begun for the paid request of a payment and for its `otherRequest`, together. */
   runsOf({ serviceId, request, otherRequest }: WalkPayment): number {
     const works = [`${serviceId} ${request}`, `${serviceId} ${otherRequest}`]
     return this.begun.flat().filter((work) => works.includes(work)).length
@@ -201,7 +201,7 @@ export class CheckoutWalk {
     this.dice.tell(`payment ${this.payments.indexOf(payment)} is sent again -> ${outcome}`)
   }
 
-  /** Begins another branch at the head. If there is one already, makes it the heavier one, with some of our branch's payments. */
+  /** Begins another branch at the head. If there is one, makes it heavier than the node's branch, some of whose payments it takes over. */
   async #branch(): Promise<void> {
     const { dice, market } = this
     const { test } = market
@@ -221,7 +221,7 @@ export class CheckoutWalk {
     const outcome = await importAll(test, blocksFrom(theirs, this.#forkHeight + 1), PROVEN_WORK)
     await market.quiet()
     dice.tell(`${depth} blocks are replaced, ${kept.length} payments stay -> ${String(outcome)}`)
-    // The restarted node resumes begun work, even if its payment is now on no branch.
+    // The restarted node resumes begun work, even if its payment is no longer on the best chain.
     if (dice.chance(0.5)) await this.#restart()
   }
 

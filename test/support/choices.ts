@@ -24,7 +24,7 @@ export interface Choice {
   readonly payload: Uint8Array
 }
 
-/** The value at a raw number. */
+/** The value that a raw number selects: its remainder by the length is the index. Undefined selects the value at index 0. */
 export const pick = <T>(values: readonly T[], choice: number | undefined): T =>
   values[(choice ?? 0) % values.length] as T
 
@@ -50,7 +50,7 @@ export const amountNear = (amount: bigint): bigint => {
   return amount > AMOUNT_MAX ? AMOUNT_MAX : amount
 }
 
-/** A receiver: mostly the address of an actor, once in five an address of nobody. */
+/** A receiver: mostly the address of an actor, once in five an address that no actor has. */
 export function receiver({ n }: Choosing, index: number): string {
   const choice = n[index] as number
   return choice % 5 === 4 ? hash32(choice % 16) : pick(ACTORS, choice).address

@@ -3,8 +3,9 @@ import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
 /**
  * Prints `N passed, N failed` as the very last line. The line is printed when the process exits, so it comes after the coverage table and
- * after errors. Collection errors, suite errors and tests that never ran count as failures. The counts are also appended to the file that
- * TEST_COUNTS_FILE names, after a line with `!` for each failed test: that is how counts of several suites are summed up.
+ * after errors. Collection errors, suite errors and pending tests count as failures. Skipped tests are not counted. The counts are also
+ * appended to the file that TEST_COUNTS_FILE names, after a line with `!` for each failed or pending test: that is how counts of several
+ * suites are summed up.
  */
 export default class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {

@@ -6,7 +6,7 @@ export interface Closing {
   readonly height: number
 }
 
-/** The chain's escrows: those that payments opened, and every closing of each. */
+/** The escrows of a chain by the id of their payment: those that were opened, and every closing of each. */
 export interface EscrowHistory {
   readonly opened: ReadonlySet<string>
   readonly closings: ReadonlyMap<string, readonly Closing[]>

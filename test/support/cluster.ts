@@ -253,7 +253,7 @@ export class Cluster {
     for (const line of this.#lines.values()) line.heal()
   }
 
-  /** Waits until these nodes (by default all that run) have the same head and state, and returns it. */
+  /** Waits until these nodes (by default all that run) have the same head and state. Returns the status of one of them. */
   async converged(nodes: readonly ClusterNode[] = this.nodes.filter(({ runs }) => runs)): Promise<NodeStatus> {
     let seen: readonly NodeStatus[] = []
     const look = async (): Promise<NodeStatus | undefined> => {

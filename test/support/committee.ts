@@ -67,7 +67,7 @@ const edited = (attestation: Attestation, edit: (bytes: Uint8Array) => Uint8Arra
   signatures: attestation.signatures.map((one, i) => (i === 0 ? { ...one, bytes: edit(one.bytes) } : one)),
 })
 
-/** Ways to spoil an attestation. Each result is well-formed and invalid. */
+/** Ways to spoil an attestation. Each result is invalid. Almost all are well-formed. */
 export const SPOILS: readonly Spoil[] = [
   (good) => ({ ...good, epoch: good.epoch + 1 }),
   (good) => edited(good, (bytes) => bytes.with(5, (bytes[5] as number) ^ 1)),

@@ -24,7 +24,7 @@ export async function setup(): Promise<void> {
   await compileNode()
 }
 
-/** Starts a node and ends it, so that V8 compiles what only a node needs. V8 keeps the code when the process ends by itself. */
+/** Starts a node and ends it, so that V8 compiles what only a node needs. V8 keeps the code only if the process exits in good order. */
 async function compileNode(): Promise<void> {
   const folder = temporaryFolder()
   const entry = join(ROOT, PROGRAMS[1])

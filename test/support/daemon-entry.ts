@@ -8,7 +8,7 @@ import { fastDevnet } from './network.ts'
 
 /**
  * The real program, whose node has the additions of tests. With TEST_FAST_BLOCKS its devnet starts at that many hashes a block. Everything
- * else is as shipped: other commands than `start` load no node.
+ * else is as shipped. Commands other than `start` do not load a node.
  */
 const start: Command = {
   ...startCommand,

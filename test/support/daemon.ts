@@ -91,7 +91,7 @@ export class RunningDaemon {
 
 /**
  * Folders and processes of one test file. After its tests every process is ended, by its own id, and every folder removed. If the test
- * process exits earlier, it kills them.
+ * process exits earlier, it kills the processes.
  */
 export class Workshop {
   readonly root = temporaryFolder()

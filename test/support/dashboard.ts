@@ -36,7 +36,7 @@ export class DashboardServer {
   readonly time: ManualTime
   /** Exceptions that the node met while it answered: bugs. */
   readonly errors: unknown[]
-  /** The stored password; its stamp changes with it. */
+  /** The stored password and its stamp. A test that changes the password also sets another stamp. */
   secret: { stamp: string; password: string }
   readonly #app: FastifyInstance
   readonly #folder: string
@@ -156,7 +156,7 @@ export class PlainBrowser {
     return this.send('/dashboard/sign-in', { password })
   }
 
-  /** Loads the sign-in page and signs its challenge with a wallet */
+  /** Loads the sign-in page and signs its challenge with a wallet. */
   async signed(test: TestChain, signer: WalletKey | number = 1): Promise<string> {
     await this.get()
     return signedBy(test, this.challenge, typeof signer === 'number' ? wallet(signer) : signer)

@@ -44,9 +44,9 @@ export class Differential {
   readonly test: TestChain
   readonly store: MemoryKeyValueStore
   readonly reference: ReferenceChain
-  /** Blocks that node and reference took, in order. */
+  /** Blocks that the reference accepted, in order. */
   readonly taken: Uint8Array[] = []
-  /** How many blocks node and reference refused, and how often they moved to another branch. */
+  /** How many blocks the reference refused, and how often the head moved to another branch. */
   readonly counts = { refused: 0, reorganisations: 0 }
 
   private constructor(test: TestChain, store: MemoryKeyValueStore, reference: ReferenceChain) {

@@ -7,7 +7,7 @@ import { type Said, type TestToken, textOf } from './stable-token.ts'
  * What a facilitator does. `good` works. `refuses` refuses to verify and to settle. `html` and `500` answer an error. `lying` verifies,
  * then refuses to settle. `lost` settles and cuts the connection. `pending` settles and says that it is still under way. `gone` settles and
  * says that the nonce was already used. `stuck` says that its own account's nonce was used. `pretends` claims to have settled. `mute` never
- * answers, `deaf` cuts every connection. Only `good`, `lost`, `pending` and `gone` move money.
+ * answers, `deaf` cuts every connection. Only `good`, `lost`, `pending` and `gone` move money. `/supported` is answered with any profile.
  */
 export type Profile =
   | 'good'

@@ -34,8 +34,8 @@ export interface WalkAnswer {
 }
 
 /**
- * Random calls, held work, crashes, failing facilitators and meddling of others, on a dollar rail over real sockets and
- * LevelDB. The choices come from the seed; their timing also depends on the machine.
+ * Random calls, held work, crashes, failing facilitators, and authorizations that other parties carry out or cancel, on a dollar rail over
+ * real sockets and LevelDB. The choices come from the seed; their timing also depends on the machine.
  */
 export class DollarWalk {
   readonly dice: Dice
@@ -84,8 +84,8 @@ export class DollarWalk {
   }
 
   /**
-   * Makes all partners good again, restarts the node, and waits until the only open claims are unpaid ones of authorizations that were not
-   * carried out.
+   * Makes the facilitators and the token's chain work again, restarts the node, and waits until every open claim is `unpaid` and its
+   * authorization was not carried out.
    */
   async rest(): Promise<void> {
     this.#release()
@@ -175,7 +175,7 @@ export class DollarWalk {
 
   /**
    * Another party carries an authorization out, or its payer cancels it. This happens only to unused authorizations whose claim is past
-   * `claimed`: the till owes nothing for the rest.
+   * `claimed`. For any other authorization the till owes nothing.
    */
   async #meddle(): Promise<void> {
     const { dice, orders } = this

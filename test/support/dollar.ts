@@ -104,7 +104,7 @@ export interface RailParts extends MarketParts {
   /** The refund wallet, if it differs from that of the first start. */
   readonly refunder?: Payer
   readonly settleWaitMs?: number
-  /** Whether work is held from the start: claims that are taken up begin before a test can hold them. */
+  /** Whether work is held from the start. Otherwise the work of resumed claims begins before a test can hold it. */
   readonly holdsWork?: boolean
   /** Changes to the operator's terms. */
   readonly terms?: Partial<DollarTerms>
@@ -198,7 +198,7 @@ export class TestRail {
     return rail
   }
 
-  /** Opens another replica of the same operator: same store and partners. The test must stop it. */
+  /** Opens another replica of the same operator, with the same store, facilitators and token. The test must stop it. */
   async replica(): Promise<TestRail> {
     const rail = new TestRail({ ...this.#parts, wrapStore: (store) => store }, this.#made())
     opened.splice(opened.indexOf(rail), 1)
@@ -238,7 +238,7 @@ export class TestRail {
     return outcome.ok ? (outcome.value.replayed ? 'replayed' : 'settled') : outcome.fault.code
   }
 
-  /** The claim of the only payment. */
+  /** The claim of the only payment. Undefined while there is none. */
   async claim(): Promise<DollarClaim | undefined> {
     const { claims } = await this.store.recent(1, null)
     return claims[0] === undefined ? undefined : this.store.get(claims[0].id)
@@ -257,7 +257,7 @@ export class TestRail {
     return this.market.workbench.begun.length
   }
 
-  /** Units of the token that we were paid. */
+  /** Units of the token that the seller was paid. */
   get income(): bigint {
     return this.token.balance(TERMS.payTo)
   }
@@ -281,7 +281,7 @@ interface Made {
   readonly rpcUrl: string
 }
 
-/** Closes every rail that a test has opened. Must be called before the markets are closed. */
+/** Closes every rail that a test has opened, except replicas. Must be called before the markets are closed. */
 export async function closeRails(): Promise<void> {
   for (const rail of opened.splice(0)) {
     rail.till.abandon()

@@ -7,7 +7,7 @@ function request(method: string, params: object = {}): object {
   return { jsonrpc: '2.0', id: 1, method, params }
 }
 
-/** Requests to the doors (MCP and A2A) that speak JSON-RPC. Some are served, some refused. */
+/** Requests to the two JSON-RPC interfaces, MCP and A2A. Some are served, some refused. */
 export const DOOR_REQUESTS: Readonly<Record<string, Asked>> = {
   callMcp: (send) => [
     send('/api/mcp', request('tools/list'), MCP),

@@ -15,7 +15,7 @@ interface Recorded {
 export class ExampleRecorder {
   readonly #operations = new Map<string, Recorded>()
 
-  /** Records an answer and its request body. Ignores answers that are not JSON, too long, or not the first of their status. */
+  /** Records an answer, and the request body if it succeeded. Ignores an answer that is not JSON, is too long, or repeats a status. */
   record(operationId: string, { status, headers, text }: Reply, request?: unknown): void {
     const known: Recorded = this.#operations.get(operationId) ?? { answers: {} }
     this.#operations.set(operationId, known)

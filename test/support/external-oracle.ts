@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import type { ExternalAddressKind, ExternalFormat } from '../../consensus/external/address.ts'
 
 /**
- * A second implementation of the grammars of external addresses, with other libraries for base58, bech32 and Keccak. A
- * text is an address if decoding and encoding it gives the same text.
+ * A second implementation of the grammars of external addresses. It uses other libraries for base58, bech32 and Keccak than the node. A
+ * text is an address only if decoding and encoding it gives the same text.
  */
 
 const sha256 = (data: Uint8Array): Uint8Array => Uint8Array.from(createHash('sha256').update(data).digest())

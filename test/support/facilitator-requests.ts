@@ -3,7 +3,7 @@ import type { Asked } from './ledger-requests.ts'
 const RAIL = { scheme: 'native-x402', network: 'mainnet' }
 const PAYLOAD = { txId: 'ab'.repeat(32), secret: 'cd'.repeat(32) }
 
-/** A generation 1 body about a payment that does not exist. */
+/** A body of x402 version 1 about a payment that does not exist. */
 function body(change: object = {}): object {
   const extra = { serviceId: 'node-network-stats', request: '' }
   const asked = { ...RAIL, payTo: 'nobody-there', maxAmountRequired: '1', maxTimeoutSeconds: 60, extra, ...change }

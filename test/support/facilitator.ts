@@ -27,7 +27,7 @@ import { TestChain, wallet } from './chain.ts'
 import { removeFolder, temporaryFolder } from './processes.ts'
 import { units } from './unsigned.ts'
 
-/** Two agents of other sellers. The first has two services. */
+/** Two agents with different settlers. `acme` has two services, `other` has none. */
 export const ACME = 'acme' as AgentId
 export const OTHER = 'other' as AgentId
 export const ECHO = 'acme-echo' as ServiceId
@@ -142,7 +142,7 @@ export class FacilitatorStand {
     for (let i = 0; i < count; i++) await this.mine()
   }
 
-  /** What a service costs in base units now. */
+  /** The present price of a service of `acme`, in base units. */
   priceOf(serviceId: ServiceId): bigint {
     const { chain, height } = this.test
     const service = chain.database.get(SERVICES, { agentId: ACME, serviceId }) as Service
@@ -171,7 +171,7 @@ export class FacilitatorStand {
     return paid
   }
 
-  /** The body that a seller sends, in a generation of x402. */
+  /** The body that a seller sends, in a version of x402. */
   body({ txId, secret, request, amount, serviceId }: Paid, x402Version = 2): Body {
     const common = { scheme: 'native-x402', network: x402Version === 1 ? 'mainnet' : 'farthing:1' }
     const asked = { ...common, payTo: ACME, asset: DEVNET.ticker, maxTimeoutSeconds: 60 }

@@ -1,12 +1,12 @@
 import { sourceFiles } from './source-tree.ts'
 
-/** A place in the source that makes a fault. */
+/** A call in the source that makes a fault. */
 export interface FaultCall {
   /** `path:line`. */
   readonly at: string
   /** Codes in the first argument: several for a conditional expression, none for a variable. */
   readonly codes: readonly string[]
-  /** Names of the facts. Undefined if the second argument is not a plain object literal. */
+  /** Names of the facts. Empty without a second argument. Undefined if that argument is not a plain object literal. */
   readonly facts: readonly string[] | undefined
 }
 

@@ -6,7 +6,7 @@ export function varint(value: number): Uint8Array {
   return Uint8Array.from([...bytes, rest])
 }
 
-/** Bytes behind their length. */
+/** Bytes with their length in front. */
 export function prefixed(bytes: Uint8Array): Uint8Array {
   return joined(varint(bytes.length), bytes)
 }

@@ -180,7 +180,7 @@ export function badWitnesses(wire: Uint8Array): Uint8Array[] {
 
 type Fault = (scenario: Scenario, place: Place, op: Op) => Promise<Uint8Array[]>
 
-/** Ways to make transactions of which a block must not hold all. Should one turn out valid, both implementations must still agree. */
+/** Ways to make transactions of which a block must not hold all. Should they turn out valid, node and reference must still agree. */
 const FAULTS: readonly Fault[] = [
   async (scenario, _, op) => [await scenario.make(op, { nonce: 2n ** 64n - 1n })],
   async (scenario, _, op) => {
@@ -229,7 +229,7 @@ export const plain = (sender: Actor, nonce: bigint, change: Partial<Body> = {}):
     ...change,
   })
 
-/** Transactions made in one of the {@link FAULTS}, so that a block with all of them should be invalid. */
+/** Transactions made in one of the ways of {@link FAULTS}. A block with all of them should be invalid. */
 export async function faulty(scenario: Scenario, place: Place, op: Op): Promise<Uint8Array[]> {
   return at(FAULTS, op.n[7])(scenario, place, op)
 }

@@ -54,7 +54,7 @@ export const PROTOCOL_TABLE = {
   nodeOperatedCount: 'integer',
   priceFeed: { source: 'string', live: 'boolean', majors: 'object' },
 } as const
-/** Fields and types of a facilitator in that document. */
+/** Fields and types of a facilitator in the payment protocol document. */
 export const FACILITATOR_TABLE = {
   mode: 'string',
   url: 'string',

@@ -3,7 +3,7 @@ import type { Internet } from '../../src/adapters/open-web.ts'
 
 /** A made-up internet as plain data, so that a daemon in another process can get it. */
 export interface InternetPlan {
-  /** Addresses by name. Other names do not exist. */
+  /** Addresses by name. A name that is neither here nor in `mail` does not exist. */
   readonly names: Readonly<Record<string, readonly string[]>>
   /** Mail exchangers by domain; a domain with an empty list exists and has no MX record. */
   readonly mail?: Readonly<Record<string, readonly { readonly exchange: string; readonly priority: number }[]>>

@@ -15,7 +15,7 @@ import { PROTOCOL } from '../../src/protocol.ts'
 import { testParams } from './network.ts'
 import { type EnvelopeChange, filled, unsigned } from './unsigned.ts'
 
-/** First balance of every funded account of a test ledger. */
+/** Genesis balance of every funded account of a test ledger, in base units. */
 export const FUNDS = 1_000_000_000_000n
 /** The miner of a test ledger's blocks. */
 export const MINER = filled<Address>(0x99)

@@ -24,7 +24,7 @@ const PASSING =
   /node-unreachable|fetch failed|terminated|other side closed|ECONNRE|account_limit|node_stopping|invalid_argument/
 
 const [FAR, FUSD, SALT] = ['FAR', 'FUSD', 'SALT'] as unknown as readonly [TokenSymbol, TokenSymbol, TokenSymbol]
-/** A trade over two pools: coins for one token, and that for another. */
+/** A trade over two pools: the native coin for SALT, and the SALT for WOOL. */
 const TRADE = {
   ...{ assetIn: FAR, exactOut: false },
   hops: [

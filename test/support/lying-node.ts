@@ -37,7 +37,7 @@ export const [OWN, OTHER] = DEV_ADDRESSES.map((address) => formatAddress(DEVNET.
   string,
 ]
 
-/** A fake node that answers as a test wants and keeps every transaction that it gets. It shares no code with our server. */
+/** A fake node that answers as a test wants and keeps every transaction that it gets. It shares no code with the real node's server. */
 export class LyingNode {
   readonly #answers = new Map<string, () => Told>()
   readonly #folder = mkdtempSync(join(tmpdir(), 'farthing-lying-'))

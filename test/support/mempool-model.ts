@@ -10,7 +10,7 @@ import type { TestChain } from './chain.ts'
 type Body = readonly Transaction[]
 
 /**
- * A model of the mempool without indexes: it answers every question by a walk over one list. It knows transfers only,
+ * A model of the mempool without indexes: it answers every question by going through one list. It knows transfers only,
  * and reads accounts and base fee from the chain.
  */
 export class MempoolModel {
@@ -23,7 +23,7 @@ export class MempoolModel {
   /** Least rate that is admitted after an eviction under this head. */
   floor = 0n
   readonly #withKeys = new Set<Address>()
-  /** For each transaction that no block can take: the height at which that was first so. */
+  /** For each transaction that no block can take: the height of the earliest next block that could not take it. */
   #since = new Map<TxId, number>()
 
   constructor(test: TestChain, policy: MempoolPolicy) {
@@ -137,7 +137,7 @@ export class MempoolModel {
     if (old !== undefined) {
       const more = (value: bigint, than: bigint): boolean =>
         value * 10_000n >= than * (10_000n + this.#policy.replacementBumpBps)
-      // At a base fee of zero the old one would pay its tip, capped by its highest rate. The new one must pay as much.
+      // At a base fee of zero the old transaction pays its tip, at most its max fee rate. The new tip must be at least that.
       const { tip, maxFeeRate } = old.body
       const keepsTip = tx.body.tip >= (tip < maxFeeRate ? tip : maxFeeRate)
       const enough = keepsTip && more(this.rateOf(tx), this.rateOf(old)) && more(tx.body.maxFeeRate, maxFeeRate)
@@ -151,7 +151,7 @@ export class MempoolModel {
     return beats && this.rankOf(tx) >= this.floor ? [] : ['mempool/full']
   }
 
-  /** The least rate of the transaction and those of its account before it. 0 if no block can take all of them. */
+  /** The lowest rate among the transaction and its account's transactions with lower nonces. 0 if no block can take all of them. */
   rankOf({ body }: Transaction): bigint {
     const way: Transaction[] = []
     for (let nonce = this.nonceOf(body.sender); nonce <= body.nonce; nonce++) {

@@ -3,7 +3,7 @@
  * search tree of 24-bit records, 16 zero bytes, the data section, a marker and the metadata.
  */
 
-/** A value of the format. Whole numbers from 0 on are written as uint32, others as doubles. */
+/** A value of the format. Whole numbers from 0 on are written as uint32, all other numbers as doubles. */
 export type MmdbValue = string | number | boolean | readonly MmdbValue[] | { readonly [key: string]: MmdbValue }
 
 /** The contents of a file. */

@@ -8,7 +8,7 @@ import { PROTOCOL } from '../../src/protocol.ts'
 /** A target that any hash meets: a block costs one hash. */
 const EASIEST = (1n << 256n) - 1n
 
-/** The devnet's parameters, with a proof of work that the first nonce meets. */
+/** The devnet's parameters with the launch rules, and a proof of work that every nonce meets. `change` replaces rules. */
 export function testParams(change: Partial<Rules> = {}): NetworkParams {
   const block = { ...LAUNCH_RULES.block, powLimit: EASIEST, initialTarget: EASIEST }
   return { ...DEVNET, name: 'test', steps: [{ fromHeight: 0, rules: { ...LAUNCH_RULES, block, ...change } }] }
@@ -20,8 +20,8 @@ export function testRuleBook(change: Partial<Rules> = {}): RuleBook {
 }
 
 /**
- * The devnet with a first target of `hashes` a block. Until the difficulty has caught up, a hundred blocks take
- * seconds. Another number gives another genesis.
+ * The devnet with an initial target of `hashes` a block. Until the difficulty has caught up, a hundred blocks take
+ * seconds. Nodes with different numbers have the same genesis, but different rules fingerprints.
  */
 export function fastDevnet(hashes = 1n): NetworkParams {
   const [step] = DEVNET.steps as readonly [NetworkParams['steps'][number]]

@@ -6,7 +6,7 @@ interface Response {
   readonly content?: Readonly<Record<string, object>>
   /** What `code` of an error may be. */
   readonly 'x-error-codes'?: readonly string[]
-  /** Pointer to a shared response. It stands in place of the other fields. */
+  /** JSON pointer to the shared response that applies instead of this object. */
   readonly $ref?: string
 }
 
@@ -19,7 +19,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Response>>
 }
 
-/** The parts of an OpenAPI document that answers are checked by. */
+/** The parts of an OpenAPI document against which answers are checked. */
 export interface ApiDocument {
   readonly openapi: string
   readonly servers: readonly { readonly url: string }[]
@@ -85,7 +85,7 @@ export class ApiChecker {
     return check(JSON.parse(reply.text)) ? [] : (check.errors ?? []).map((error) => JSON.stringify(error))
   }
 
-  /** The operation that a path without a query belongs to. A path without parameters counts before one with parameters. */
+  /** The operation that a path without a query belongs to. A path without parameters is preferred to one with parameters. */
   operationAt(method: string, path: string): Operation | undefined {
     return this.operations
       .filter((each) => each.method === method && patternOf(each.path).test(path))
@@ -103,7 +103,7 @@ export class ApiChecker {
     return { response: this.#shared[pointer.at(-1) as string] as Response, pointer }
   }
 
-  /** Examples in the document. */
+  /** How many examples the operations of the document have. */
   get exampleCount(): number {
     return this.#mediaTypes().filter(({ media }) => 'example' in media).length
   }

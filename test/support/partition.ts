@@ -12,7 +12,7 @@ import { testRuleBook } from './network.ts'
 import { removeFolder, temporaryFolder } from './processes.ts'
 
 const SIZES = { cacheBytes: 1 << 20, writeBufferBytes: 1 << 20 }
-/** Marks blocks of the other half, so that they differ from ours. */
+/** Marks blocks of the other half, so that they differ from those of the market's half. */
 const OTHER = { extra: new Uint8Array(32).fill(0x5a) }
 
 /** Transactions by block of a branch. Block 1 is the first after the fork. */
@@ -73,7 +73,7 @@ export class Partition {
     return new Partition(market, await fork(test))
   }
 
-  /** Mines our half to `count` blocks after the fork. */
+  /** Mines the market's half to `count` blocks after the fork. */
   async growOurs(count: number, plan: Plan = {}): Promise<void> {
     const { market } = this
     while (market.test.height < this.forkHeight + count) {
@@ -87,7 +87,7 @@ export class Partition {
     while (theirs.height < forkHeight + count) await theirs.mine(plan[theirs.height + 1 - forkHeight], OTHER)
   }
 
-  /** Gives our half the blocks of the other, heavier one. */
+  /** Gives the market's half the blocks of the other half. Expects that they become its best chain. */
   async heal(): Promise<void> {
     const { market, theirs, forkHeight } = this
     expect(await importAll(market.test, blocksFrom(theirs, forkHeight + 1), PROVEN_WORK)).toBe('connected')
@@ -105,7 +105,7 @@ export class Partition {
     return this.market.workbench.begun.filter((one) => one === `${serviceId} ${request}`).length
   }
 
-  /** State and settlement of a payment's claim. */
+  /** State and settlement of a payment's claim. Empty if there is no claim. */
   async claimOf({ txId }: { readonly txId: TxId }): Promise<readonly (string | undefined)[]> {
     const claim = await this.market.store.get(txId)
     return claim === undefined ? [] : [claim.state, 'settlement' in claim ? claim.settlement : undefined]

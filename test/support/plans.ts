@@ -87,7 +87,7 @@ export class Seen {
   }
 }
 
-/** The place of a child of the block. */
+/** The `Place` of a child of the block: the state that it starts from, its height, base fee and rules. */
 export function placeOn(reference: ReferenceChain, parentId: string): Place {
   const { header, records } = reference.block(parentId)
   return {

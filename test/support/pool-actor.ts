@@ -22,7 +22,7 @@ export function sizes(most: bigint = AMOUNT_TOP): fc.Arbitrary<Amount> {
   })
 }
 
-/** Fees in basis points: those of real pools, both ends of the range, and any between. */
+/** Fees in basis points: 30 and 100, which real pools have, both ends of the range, and any between. */
 export const fees = fc.oneof(fc.constantFrom(0n, 1n, 30n, 100n, 9_999n), fc.bigInt({ min: 0n, max: 9_999n }))
 
 /** A pool that transactions can lead to: shares^2 <= A B, and more shares than the locked ones. */

@@ -129,7 +129,7 @@ function inAmounts(choosing: Choosing, address: string, from: string): { amount:
   return { amount, limit: pick([0n, 0n, 0n, 1n, amount, AMOUNT_MAX], choosing.n[6]) }
 }
 
-/** Amounts to buy, up to the whole reserve, and limits around the exact price. */
+/** An amount to buy, at most one unit above the reserve, and a limit: about the exact price, or the highest possible. */
 function outAmounts(
   { ledger, n }: Choosing,
   from: string,

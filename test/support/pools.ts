@@ -31,7 +31,7 @@ const TRADERS = [ALICE, BOB, CAROL, DAVE, ISSUER, OWNER]
 
 export const COIN = 100_000_000n
 export const DOLLAR = 1_000_000n
-/** A trader's first balance of each of the native coin, FUSD, SALT and WOOL, in base units. */
+/** A trader's genesis balance of each of the native coin, FUSD, SALT and WOOL, in base units. */
 export const PURSE = 1_000_000n * COIN
 /** All units of HEAVY that can exist. Alice has them at first, unless a pool of genesis holds HEAVY. */
 export const HEAVY_SUPPLY = SUPPLY_BOUND - 1n

@@ -7,7 +7,7 @@ import { testParams } from './network.ts'
 
 const EASIEST = 2n ** 256n - 1n
 
-/** Native base units of the test network's genesis, with those in its pools. */
+/** Native base units that the test network's genesis mints, those in its pools included. */
 const MINTED = 1_044_000_000_000_000n
 
 /** Random rules of the money ledgers. */

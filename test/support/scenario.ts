@@ -132,7 +132,7 @@ export class Scenario {
     this.#ledger = new Ledger(place.records)
   }
 
-  /** Whether the account exists, or a transfer in this block opens it. */
+  /** Whether the account exists, or a transfer in this block should open it. */
   exists(address: string): boolean {
     return this.#ledger.accounts.get(address) !== undefined || this.#opened.has(address)
   }
@@ -338,7 +338,7 @@ export class Scenario {
     return { sender: this.#settler(agentId, n), payload: AGENT_RECEIPT.encode({ entries }) }
   }
 
-  /** An account that may close the agent's escrows, now and then one that may not. */
+  /** An account that may close the agent's escrows. Now and then, or if there is none, any account. */
   #settler(agentId: string, n: readonly number[]): Actor {
     const agent = this.#ledger.agents.get(agentKey(agentId))
     const may = ACTORS.filter(

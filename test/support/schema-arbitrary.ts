@@ -45,7 +45,7 @@ export const ODD: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 )
 
-/** Longest text to make, even if the schema allows longer ones. */
+/** Longest text to make for a schema without a pattern, unless the schema demands a longer one. */
 const CHARS_MAX = 40
 const DEPTH_MAX = 6
 

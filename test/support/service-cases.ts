@@ -5,7 +5,7 @@ import { signatureRequests } from './signed-texts.ts'
 import { steadyWallet } from './steady-keys.ts'
 import { filled } from './unsigned.ts'
 
-/** Requests to each service whose results are stored in files. They run on the chain of `service-chain.ts`. */
+/** For each service with results stored in a file: its requests. They run on both chains of `service-chain.ts`. */
 export const SERVICE_CASES: Readonly<
   Record<string, (named: NamedTransactions, network: SigningNetwork) => readonly string[] | Promise<readonly string[]>>
 > = {

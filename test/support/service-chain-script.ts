@@ -116,7 +116,7 @@ function swap(chain: ServiceChainWriter, from: number, way: string, amount: bigi
   )
 }
 
-/** Trades over a day, with hours without trades. */
+/** Trades over almost eight hours, with hours without trades. */
 const trades: ScriptPart = async (chain) => {
   await swap(chain, 1, 'FAR FUSD/30', 900n * COIN, 'swap')
   await swap(chain, 4, 'FUSD FAR/30', 2_500n * DOLLAR)

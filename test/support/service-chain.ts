@@ -18,7 +18,7 @@ import { SCRIPT, SHOP } from './service-chain-script.ts'
 import { type NamedTransactions, ServiceChainWriter } from './service-chain-writer.ts'
 import { steadyWallet } from './steady-keys.ts'
 
-/** A chain with transactions of many kinds and the same block ids every time, with its mempool and the context of services on it. */
+/** A chain, its mempool and the context of services on it. The blocks have the same ids every time. */
 export interface ServiceChain {
   readonly test: TestChain
   readonly mempool: Mempool

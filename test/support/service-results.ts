@@ -27,7 +27,7 @@ export function serviceNamed(serviceId: string): ServiceDefinition {
   return definition
 }
 
-/** Asks a service as the market does: checks text, chain and readiness, works, checks the schema. Throws if the service fails. */
+/** Asks a service as the market does: checks the request and the readiness, then runs the service. Throws if the service fails. */
 export async function ask(serviceId: string, request: string, context: ServiceContext): Promise<ServiceAnswer> {
   const definition = serviceNamed(serviceId)
   const input = checkRequest(definition, request, context)

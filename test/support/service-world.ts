@@ -125,7 +125,7 @@ export class ServiceWorld {
     return new ServiceWorld({ flags: given, upstreams, models, web, pages, endpoint })
   }
 
-  /** Makes all upstreams fail, or answer again. */
+  /** Makes all upstreams, models and pages fail, or answer again. The validation target always answers. */
   set failing(failing: boolean) {
     for (const upstream of this.#upstreams) upstream.profile = failing ? '500' : 'ok'
     this.#models.profile = failing ? ({ path }) => (path.includes('images') ? '503' : 'empty-content') : 'ok'

@@ -5,7 +5,7 @@ import { PINNED_NODE } from './processes.ts'
 
 const MIB = 1_048_576
 
-/** A place for a data folder that can get full. */
+/** A data folder on a disk that a test can fill. */
 export interface SmallDisk {
   /** The system's error when it is full. */
   readonly fullness: RegExp

@@ -144,7 +144,7 @@ export function headersAbove({ chain }: Pick<TestChain, 'chain'>, height: number
   return tips
 }
 
-/** Takes a snapshot of a chain. First keeps the chain's headers that are missing. */
+/** Takes a snapshot of a chain. Before that, keeps the headers of the chain that the node lacks. */
 export async function takeSnapshot(
   node: Omit<JoiningNode, 'wire'>,
   source: TestChain,

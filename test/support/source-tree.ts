@@ -29,7 +29,7 @@ export function sourceFiles(folders: readonly string[] = SOURCE_FOLDERS, root = 
     })
 }
 
-/** All imports, type imports included. */
+/** All imports and re-exports, those of types included. */
 export function importEdges(files: readonly SourceFile[]): readonly ImportEdge[] {
   return files.flatMap((file) => {
     const targets = [

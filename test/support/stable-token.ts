@@ -51,7 +51,7 @@ export class TestToken {
   /** Time of the newest block, in seconds since 1970. By default later than any signed deadline. */
   headSeconds = 2 ** 33
   #block = 100_000
-  /** Whether another node, which has all blocks, answers requests for the newest block in its place. */
+  /** Whether requests for the newest block reach another node, which has all blocks, as behind a load balancer. */
   turns = false
   /** The newest block that the node has, if it got stuck. */
   #standsAt = Number.POSITIVE_INFINITY

@@ -51,8 +51,8 @@ interface ModelStake {
 }
 
 /**
- * A simple model of staking: in every block every stake earns its share of a year's rate, in exact fractions. If the
- * pool has less than that, each stake gets its part of the pool. There is no index and no reserve.
+ * A simple model of staking: in every block every stake earns its share of a year's rate, in exact fractions. If the pool has less than all
+ * stakes would earn, they share the pool in proportion. There is no index and no reserve.
  */
 export class StakingModel {
   readonly stakes: ModelStake[] = []

@@ -23,7 +23,7 @@ export const STAKERS = [1, 2, 3, 4].map((n) => filled<Address>(n))
 export interface StakingSetup {
   readonly staking: StakingRules
   readonly coin?: Partial<CoinRules>
-  /** First balance of each staker. */
+  /** Genesis balance of each staker, in base units. */
   readonly funds: bigint
   /** Rule steps after the first. */
   readonly steps?: readonly {
@@ -150,7 +150,7 @@ export class StakingRun {
 
 /**
  * Throws unless the staking state is sound over all records: tiers equal the sums of their stakes, the debt equals what stakes are owed,
- * and the reserve is the least that covers the debt and all dues. Also throws if coins were created or lost.
+ * and the reserve is the debt, rounded up to base units, and covers all dues. Also throws if coins were created or lost.
  */
 export function assertSolvent(run: StakingRun): void {
   const { books, rules } = run

@@ -87,14 +87,14 @@ export class Station {
     return this.dialer.connections().filter(({ direction }) => direction === 'outbound')
   }
 
-  /** Lets a peer dial us. Undefined if the manager refuses it. */
+  /** Lets a peer dial the node. Undefined if the manager refuses the peer. */
   arrive(number: number, ip: string, port = 40_000): Connection | undefined {
     const address = `/ip4/${ip}/tcp/${port + number}`
     if (!this.manager.mayAccept(address) || !this.manager.mayKeep(peerId(number), address, 'inbound')) return undefined
     return this.dialer.open(peerId(number), address)
   }
 
-  /** Pauses between the dials of an address. */
+  /** Pauses between the dials of an address, in milliseconds. */
   gaps(address: string): readonly number[] {
     const times = this.dialer.dials.filter((dial) => dial.address === address).map(({ atMs }) => atMs)
     return times.slice(1).map((atMs, i) => atMs - times[i]!)

@@ -85,7 +85,7 @@ export class TcpProxy {
 }
 
 /**
- * Ports below those of outgoing connections (Linux: from 32,768 up; others higher). Otherwise, before the test listens
+ * Ports below those of outgoing connections (Linux: from 32,768 up; other systems higher). Otherwise, before the test listens
  * on a free port, a socket of another test could get it. Each process begins at another port.
  */
 const PORTS = { first: 10_000, count: 20_000, perProcess: 40 } as const

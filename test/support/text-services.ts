@@ -28,7 +28,7 @@ export function brokenEngines(): Engines & { readonly asked: EngineTask[] } {
   }
 }
 
-/** A model with some roles that always answers this text (null: it fails), and records its requests. */
+/** A model that has these roles, always answers this text (null: it fails) and records its requests. */
 export function modelThatSays(
   answer: string | null,
   roles: readonly ModelRole[] = ['general'],

@@ -45,9 +45,9 @@ export interface TillBench<Call extends TillCall = TillCall> {
   isEarned(call: Call): boolean
   /** Kills the process and starts another on what is on disk. */
   restart(): Promise<void>
-  /** Opens another replica over the same claims, which takes up the open ones. */
+  /** Opens another replica over the same claims. It resumes the open claims. */
   replica(): Promise<AnyTill<Call>>
-  /** Lets blocks, time and partners go on until every claim has ended. */
+  /** Lets blocks and time go on until no call is under way. */
   rest(): Promise<void>
   close(): Promise<void>
 }

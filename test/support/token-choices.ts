@@ -2,7 +2,7 @@ import { amountNear, type Choice, type Choosing, choice, once, pick, receiver, s
 import { ZERO32 } from './reference/bytes.ts'
 import { TOKEN_KIND } from './reference/token-kinds.ts'
 
-/** Symbols that random chains create. Some look like each other or like those of genesis. */
+/** Symbols that random chains create. Some look like each other. Some look like symbols of genesis, or equal them. */
 const SYMBOLS = ['ABC', 'A8C', 'FU5D', 'FAR', 'XU5D', 'WOOL', 'W00L', 'NEW1', 'TOK2', 'TOKZ', 'Q9', 'AAAAAAAAAA']
 const NAMES = ['A', 'Zwei Wörter', '价格 ✓', 'x'.repeat(64)]
 
@@ -37,7 +37,7 @@ export function holder(choosing: Choosing, asset: string): Choosing['sender'] {
   return senderAt(choosing, holders.length === 0 ? undefined : pick(holders, n[0]))
 }
 
-/** An amount that the sender has, or just does not have. */
+/** An amount of at least 1: a part of the balance, or one base unit more than the balance. */
 export function heldAmount({ ledger, n }: Choosing, address: string, asset: string, index: number): bigint {
   const balance = ledger.balance(address, asset)
   return amountNear(pick([balance / 3n, 1n, balance / 50n, balance, balance + 1n, balance / 1_000n], n[index]))

@@ -27,7 +27,7 @@ export const XUSD = symbol('XUSD')
 export const FUSD = symbol('FUSD')
 /** A plain token that can be frozen, without a limit. */
 export const SALT = symbol('SALT')
-/** A plain token that cannot be frozen, of at most 10,000 units. */
+/** A plain token that cannot be frozen, of at most 10,000 base units. */
 export const WOOL = symbol('WOOL')
 
 const plain = { decimals: 4, kind: 'plain', maxSupply: 0n, issuer: ISSUER } as const
@@ -60,10 +60,7 @@ export const TOKEN_LEDGERS: GenesisLedgers = {
   bridge: bridgeWith(2_500n),
 }
 
-/**
- * {@link TOKEN_LEDGERS} with these balances, and this reserve of {@link FUSD}, in place of its own. The bridge holds deposits for exactly
- * that much {@link XUSD}, since genesis must not begin with a gap.
- */
+/** {@link TOKEN_LEDGERS} with these balances and this reserve of {@link FUSD}. The bridge has deposits for all {@link XUSD}. */
 export function dollarLedgers(
   balances: readonly { symbol: TokenSymbol; address: Address; amount: bigint }[],
   reserve: bigint,

@@ -1,6 +1,6 @@
 import { seeded } from '../sim/miners.ts'
 
-/** Random choices of a walk, the same for the same seed. It also records them, to explain a walk that failed. */
+/** Random choices of a walk (a random sequence of test steps), the same for the same seed. It records the steps, to explain a failure. */
 export class Dice {
   /** What happened, in order. */
   readonly story: string[] = []

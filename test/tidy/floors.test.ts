@@ -19,7 +19,7 @@ const INNER_ORDER: Readonly<Record<string, readonly string[]>> = {
   marketplace: ['ledger', 'queries', 'ports', 'chat', 'services', 'till', 'facilitator'],
 }
 
-/** For each npm package, the files that may import it. All other files use our own interface. */
+/** For each npm package, the files that may import it. All other files use what these files export. */
 const PACKAGES: readonly (readonly [RegExp, RegExp])[] = [
   [/^@chainsafe\/ssz$/, /^consensus\/primitives\/codec\.ts$/],
   [/^@chainsafe\/as-sha256$/, /^consensus\/crypto\/hash\.ts$/],

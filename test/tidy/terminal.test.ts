@@ -3,7 +3,7 @@ import { sourceFiles } from '../support/source-tree.ts'
 
 const commands = sourceFiles().filter(({ path }) => path.startsWith('src/cli/'))
 
-/** What commands print was written by strangers: two files know how it may reach a terminal. */
+/** Commands print text that strangers wrote, and such text could control a terminal. So only one file of `src/cli` writes to it. */
 describe('the terminal', () => {
   test('the check sees the commands', () => {
     expect(commands.length).toBeGreaterThan(40)

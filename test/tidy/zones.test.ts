@@ -82,7 +82,7 @@ describe('zones', () => {
   })
 
   test('amounts are divided in amount.ts and named mathematics alone', () => {
-    // bigint division rounds; outside the named functions nobody would see in whose favour.
+    // bigint division rounds. Only the names of functions in these files say in whose favour.
     const allowed =
       /^(consensus\/primitives\/amount|consensus\/block\/(base-fee|difficulty|pow)|consensus\/chain\/params|amm\/math)\.ts$/
     const found = pure

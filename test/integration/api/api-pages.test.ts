@@ -101,7 +101,7 @@ describe('pages read on while blocks come and go:', () => {
     const seen = await walk<{ readonly time: string }>(path, 'candles', 2, restless())
     const times = seen.map(({ time }) => time)
     expect(new Set(times).size).toBe(times.length)
-    // Hours below the second page had ended before, so they stay the same.
+    // Hours older than those of the second page had ended before, so their candles stay the same.
     const old = seen.slice(4).map((candle) => JSON.stringify(candle))
     expect(old.length).toBeGreaterThan(3)
     for (const candle of old) expect(before.map((one) => JSON.stringify(one))).toContain(candle)

@@ -12,9 +12,9 @@ const ACCEPT = { accept: 'application/json, text/event-stream', authorization: `
 const DOORS = (Object.values(ROUTES) as readonly Route[]).filter(
   ({ method, body, takesForm }) => method === 'POST' && body !== undefined && takesForm !== true,
 )
-/** Paths without those of chats, which are off on a node without models. */
+/** Paths of {@link DOORS}, without those of chats: a node without models has no chats. */
 const PATHS = DOORS.filter(({ isOpenAi }) => isOpenAi !== true).map(({ path }) => path)
-/** Almost as much as every door reads; the rest is for the text around it. */
+/** Almost as many characters as every one of these paths accepts. The difference is for the JSON around them. */
 const CHARS = 60_000
 
 let server: ApiServer

@@ -81,7 +81,7 @@ describe('calls that wait for payments of others, from one network', () => {
     const own = await pending('ok:own', 3)
     const others = [own]
     for (let i = 0; i < 3; i++) others.push(await pending(`ok:${i}`, 1))
-    // One call more for each payment than may wait. It is answered when all others wait.
+    // For each payment, one call more than may wait. That call is answered at once.
     const crowd = others.flatMap((payment) => Array.from({ length: 65 }, (_, i) => waiting(payment, i)))
     await until('all wait who may', () => over === others.length)
     const late = await pending('ok:late', 4)

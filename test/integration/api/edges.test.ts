@@ -174,7 +174,7 @@ describe('rate limits', () => {
       const dear = await ask(own.url, `/api/v1/${path}`)
       expect([path, verdict(dear)]).toEqual([path, '429 rate_limited'])
     }
-    // Cheap requests do not count as lists: one line of each block, and proofs.
+    // Cheap requests do not count as lists: a list of one block, a proof, an account, and the fees.
     for (const path of ['blocks?limit=1&cursor=0', 'blocks/0/ancestry', `accounts/${address}`, 'fees'])
       expect((await ask(own.url, `/api/v1/${path}`)).status, path).not.toBe(429)
     await own.close()

@@ -275,7 +275,7 @@ describe('the stream of events', () => {
     const streams = { ...DEFAULT_HTTP_LIMITS.streams, openMax: 24, openPerAddressMax: 4, operatorMax: 1 }
     const server = await opened({ streams }, { trustProxy: true })
     const over = new AbortController()
-    // The test keeps the responses: a garbage-collected response would end and free its place.
+    // The test keeps the responses: a garbage-collected response would close its stream.
     const streamed: Response[] = []
     const statusFor = async (headers: Record<string, string>): Promise<number> => {
       const answer = await fetch(`${server.url}${EVENTS}`, { headers, signal: over.signal })

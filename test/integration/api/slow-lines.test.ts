@@ -14,7 +14,7 @@ import { MemoryNetwork } from '../../support/p2p/memory-network.ts'
 import { SyncNode } from '../../support/p2p/sync-node.ts'
 import { VirtualTime } from '../../support/sim/virtual-clock.ts'
 
-/** A snapshot door with headers that were kept before. */
+/** A `SnapshotDoor` that begins with these kept headers. */
 class KeptDoor implements SnapshotDoor {
   kept: HeaderTip[]
 

@@ -19,7 +19,7 @@ const TX_RULES = DEVNET.steps[0]!.rules.tx
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A node that answers as a test wants. It shares no code with our server. */
+/** Answers of a fake node, by the beginning of a path. The fake node shares no code with the real node's server. */
 const answers = new Map<string, { readonly status: number; readonly json: unknown }>()
 const calls: string[] = []
 let server: Server

@@ -25,7 +25,7 @@ const TOOL = 'node-x'
 const agent = (settleMs = 30_000) =>
   createClient({ baseUrl: node.url, wallet, network, settleMs, journal: memoryJournal() })
 
-/** An offer of generation 2 in a seller's words. */
+/** An offer of x402 version 2, in which the seller changes some fields. */
 function offer(change: Json): Json & { readonly scheme: string; readonly asset: string; readonly payTo: string } {
   const facts = { agentId: 'acme', serviceId: TOOL, term: 100, validUntil: HEIGHT + 30, confirmations: 1, decimals: 8 }
   const extra = { ...facts, genesis: network.genesis, priceUsd: 0.0001, nativeUsd: 0.05 }

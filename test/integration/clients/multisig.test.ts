@@ -187,7 +187,7 @@ describe.each([0n, 1n])('a wrong witness at nonce %i', (nonce) => {
     if (nonce > 0n) await test.mine([POLICY.transaction(transfer(POLICY.address, 0n, COIN), test.chain.network)])
   })
 
-  /** The fault of the transaction: of its form, or against the keys of its account. */
+  /** The fault in the form of the transaction, or else against the keys of its account. Null if there is none. */
   const faultOf = (tx: Transaction): Fault | null => {
     const form = checkTransaction(tx, test.ruleBook.at(1).tx)
     if (form !== null) return form

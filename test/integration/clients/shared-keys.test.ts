@@ -13,7 +13,7 @@ afterEach(closeMarkets)
 
 const [OURS, OTHERS] = [Uint8Array.of(1, 2, 3, 4), Uint8Array.of(9, 9, 9, 9)]
 
-/** A devnet node whose folder has a mark, or (null) a node of a network with its own key. */
+/** A devnet node whose folder has this mark. Null: a node of a network on which nodes do not share keys, so without `Twin`. */
 async function nodeWith(mark: Uint8Array | null, parts: MarketParts = {}) {
   const market = await TestMarket.open({ ...parts, published: false })
   const faults: Fault[] = []

@@ -76,7 +76,7 @@ afterEach(() => {
   for (const each of [node, shop, thief]) each.close()
 })
 
-/** Answers with terms of generation 1. */
+/** Answers with payment terms of x402 version 1. */
 function wantsPayment(response: ServerResponse): void {
   const facts = { agentId: 'acme', serviceId: 'node-x', term: 100, validUntil: HEIGHT + 30, confirmations: 1 }
   const offer = { scheme: 'native-x402', payTo: 'acme', maxAmountRequired: '100', extra: { ...facts, decimals: 8 } }

@@ -173,7 +173,7 @@ describe('places for work', () => {
       Array.from({ length: 80 }, () => rail.codeOf(rail.order('ok', { payment: forged(payer) }))),
     )
     expect(await rail.codeOf(rail.order('ok', { payment: paymentOf(payer) }))).toBe('settled')
-    // The chain says that the payer is not a contract. The other calls find no place or exceed the limit of questions.
+    // The chain says that the payer is not a contract. The other calls are too many at once, or exceed the limit of questions.
     expect(new Set(await crowd)).toEqual(new Set(['stable/refused', 'stable/unproven', 'service/unavailable']))
     expect(rail.facilitator.count('/verify')).toBe(1)
     expect(rail.runs).toBe(1)

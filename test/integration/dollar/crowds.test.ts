@@ -12,7 +12,7 @@ afterEach(async () => {
 
 /** The most calls that one payer may have under way. */
 const CROWD = 64
-/** How much work a payer may leave unpaid beyond what it has paid, and how many failures it may cause. */
+/** How many works a payer may leave unpaid, and how many of its calls of a `reachesOut` service may fail. A paid call allows one more. */
 const [UNPAID, FAILED] = [5, 10]
 
 /** The test services. One of them counts as a service that asks an address of the caller's choice (`reachesOut`). */

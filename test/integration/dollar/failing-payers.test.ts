@@ -11,7 +11,7 @@ afterEach(async () => {
   await closeMarkets()
 })
 
-/** How many failures a payer may have in ten minutes. */
+/** How many of a payer's calls may fail in ten minutes at services that ask an address of the caller's choice. */
 const BORNE = 10
 /** Number of keys of one client, and of simultaneous calls of each. */
 const [KEYS, AT_ONCE] = [20, 6] as const

@@ -13,7 +13,7 @@ afterEach(async () => {
   await closeMarkets()
 })
 
-/** How many failures a payer may have in ten minutes. */
+/** How many of a payer's calls may fail in ten minutes at services that use a model. */
 const BORNE = 10
 const READY = { available: true, engine: 'house' } as const
 

@@ -97,7 +97,7 @@ describe('a flood of forged authorizations', () => {
       const codes = await Promise.all(junk.map((payment) => rail.codeOf(rail.order('ok', { payment, ...from }))))
       expect(new Set(codes)).toEqual(new Set(['stable/refused', 'stable/unproven']))
       expect(verifiedPayers(rail).length).toBeLessThan(NEWCOMERS.refused + NEWCOMERS.atOnce)
-      // This affects neither payers with keys behind the same address nor contracts behind others.
+      // This affects neither payers with keys behind the same address nor contracts behind other addresses.
       expect(await rail.codeOf(rail.order('ok', from))).toBe('settled')
       const payment = paymentOf(contractOf(rail))
       expect(await rail.codeOf(rail.order('ok', { payment, client: 'buyer' }))).toBe('settled')

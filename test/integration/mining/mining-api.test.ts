@@ -141,7 +141,7 @@ describe('the stream of jobs', () => {
   it('is bounded in number, for each address and in all, and frees its place at its end', async () => {
     const place = await opened(streams({ openPerAddressMax: 2 }))
     const [first, second] = [new AbortController(), new AbortController()]
-    // The test keeps the responses: a garbage-collected response would end and free its place.
+    // The test keeps the responses: a garbage-collected response would close its stream.
     const asked = [first, second].map(({ signal }) => fetch(`${place.server.url}${JOBS}`, { signal }))
     const answers = await Promise.all(asked)
     expect(answers.map(({ status }) => status)).toEqual([200, 200])

@@ -124,7 +124,7 @@ describe('crowds', () => {
     const all = Array.from({ length: 7 }, () =>
       textRead(fetcher.read(new URL('http://mute.example/'), ANY, time.signal)),
     )
-    // Reads of another host are not delayed by them.
+    // The reads of `mute.example` do not delay a read of another host.
     expect(await textRead(fetcher.read(new URL('http://news.example/page'), ANY, NEVER))).toBe('hello')
     await until('two are read', () => visits() - before >= 2)
     time.abort()

@@ -40,6 +40,6 @@ it('calls that an operator pays itself do not count, and calls through hired pay
   await sell(market, [{ from: 1, serviceId: ONCE, times: 2 }])
   const { burned, delivered, effectivePayersPpm } = serviceRecord(chain, name)
   expect({ delivered, effectivePayersPpm }).toEqual({ delivered: 2, effectivePayersPpm: 1_000_000n })
-  // A hundredth of the payments, and the base fees of both.
+  // Burned are a hundredth of both payments and the base fees of their transactions.
   expect(burned).toBeGreaterThan((2n * price) / 100n)
 })

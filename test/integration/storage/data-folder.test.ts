@@ -64,7 +64,7 @@ const chainFile = (name: RegExp): string => {
   return join(folderPaths(folder).chain, found)
 }
 
-/** Overwrites a file with other bytes of the same number. */
+/** Overwrites every byte of a file. Its size stays the same. */
 function overwrite(path: string): void {
   writeFileSync(path, Buffer.alloc(statSync(path).size, 7))
 }

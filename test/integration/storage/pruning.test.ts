@@ -216,7 +216,7 @@ describe('a chain without its older bodies', () => {
   })
 })
 
-/** The chain with its head moved `by` blocks above those that every mode keeps. */
+/** The chain, but with a head at a height of `by` above the number of blocks that every mode keeps. */
 function taller({ chain }: TestChain, by: number) {
   const head = { ...chain.head, header: { ...chain.head.header, height: KEPT_BLOCKS + by } }
   return { database: chain.database, head } as unknown as TestChain['chain']

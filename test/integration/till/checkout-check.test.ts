@@ -8,7 +8,7 @@ import { TEST_SERVICES } from '../../support/test-services.ts'
 
 afterEach(closeMarkets)
 
-/** A service that accepts requests while wallet 3 has signed less than `limit` transactions, which only the chain knows. */
+/** A service that accepts requests while wallet 3 has signed fewer than `limit` transactions. So its check needs the chain's state. */
 function picky(limit: bigint): ServiceDefinition {
   const [model] = TEST_SERVICES as readonly [ServiceDefinition]
   return {

@@ -13,7 +13,7 @@ function sellingAt(priceUsdMicros: bigint): Promise<TestMarket> {
   return TestMarket.open({ prices: { [ONCE]: priceUsdMicros }, settings: { settleWaitMs: 0 } })
 }
 
-/** Mines payments of wallet 1 in one block, together with others. */
+/** Mines payments of wallet 1 in one block, together with the payments in `others`. */
 async function paidTogether(market: TestMarket, count: number, others: readonly TestPayment[] = []) {
   const payments: TestPayment[] = []
   for (let i = 0; i < count; i++) payments.push(await market.order(`ok:${i}`))

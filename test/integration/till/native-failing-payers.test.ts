@@ -10,9 +10,9 @@ import { units } from '../../support/unsigned.ts'
 
 afterEach(closeMarkets)
 
-/** Places for work of services that ask an address of the caller's choice. */
+/** How many calls are worked on at once, over all services that ask an address of the caller's choice. */
 const PLACES = 16
-/** How many failures a payer and a client may have in ten minutes before others go first. */
+/** How many calls of a payer and of a client may fail in ten minutes at such services. After that, all other callers go first. */
 const [OF_PAYER, OF_CLIENT] = [10, 30] as const
 const TEN_MINUTES_MS = 600_000
 
@@ -87,7 +87,7 @@ describe('calls paid in coins that fail at their targets', () => {
     expect(begun(market).slice(PLACES)).toEqual(['ok'])
     market.workbench.release()
     expect(await answer).toMatchObject({ ok: true, value: { claim: { state: 'delivered' } } })
-    // No payment is lost: each call is worked on, and owed back.
+    // No payment is lost: each call is worked on, fails, and its payment is owed back.
     for (const one of await Promise.all(answers)) expect(one).toMatchObject({ value: { claim: { state: 'failed' } } })
   })
 

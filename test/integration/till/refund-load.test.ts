@@ -48,7 +48,7 @@ async function invokes(test: TestChain, term: number): Promise<readonly Transact
 async function loadedChain(): Promise<Load> {
   const store = new MemoryKeyValueStore()
   const test = await TestChain.open(undefined, store)
-  // Every wallet shows its keys first, so that payments need not carry them.
+  // Every wallet shows its keys in an earlier transaction, so that payments need not carry them.
   const agent = SAMPLE.agent_register({ ...NAMES, payout: wallet(2).address, settlers: [] })
   await test.mine([await test.tx(wallet(1), 'agent_register', agent)])
   await test.mine([await test.tx(wallet(1), 'service_publish', SAMPLE.service_publish(NAMES))])

@@ -42,7 +42,7 @@ interface Offered {
   readonly url?: string
 }
 
-/** Terms of generation 2 that claim that call and coin cost almost nothing. */
+/** Terms of x402 version 2 that claim that call and coin cost almost nothing. */
 function terms({ coins, offer = {}, extra = {}, url }: Offered): Json & { readonly accepts: readonly Json[] } {
   const facts = { agentId: AGENT, serviceId: TOOL, term: 100, validUntil: HEIGHT + 30, confirmations: 1, decimals: 8 }
   const cheap = { priceUsd: 0.0001, nativeUsd: 0.000001 }

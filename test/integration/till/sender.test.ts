@@ -22,7 +22,7 @@ async function sending(parts: Parameters<typeof TestMarket.open>[0] = {}) {
   return { market, sender, send }
 }
 
-/** Mines blocks without the sender's transactions and calls `hurry` after each. Returns the offers by blocks waited. */
+/** Mines blocks without the sender's transactions and calls `hurry` before each. Returns its results, by the number of blocks waited. */
 async function hurried(
   { market, sender }: Awaited<ReturnType<typeof sending>>,
   blocks: number,

@@ -7,7 +7,7 @@ import { flood, mineFlooded, smallBlocks } from '../../support/flood.ts'
 import { AGAIN, closeMarkets, ONCE, TestMarket, type TestPayment } from '../../support/market.ts'
 import { units } from '../../support/unsigned.ts'
 
-/** The tip of strangers: a hundred times the market's first tip. */
+/** The tip of strangers: a hundred times the tip that the market offers initially. */
 const DEAR = 100n
 
 afterEach(closeMarkets)

@@ -39,7 +39,7 @@ it('one payer’s calls of slow services do not delay cheap calls of others, pai
 it('one payer’s calls of slow services do not delay cheap calls of others, paid in dollars', async () => {
   const rail = await TestRail.open({ services: SERVICES })
   const payer = rail.payer()
-  // A payer with enough paid calls may have as many calls under way as there are places.
+  // A payer with enough paid calls may have work under way in every slot of slow services.
   for (let i = 0; i < PLACES; i++)
     expect(await rail.codeOf(rail.order('ok', { payment: paymentOf(payer) }))).toBe('settled')
   const before = rail.market.workbench.begun.length

@@ -19,7 +19,7 @@ export type Statement =
 
 const ACTION_NUMBERS = { deposit: 1, sign: 2, release: 3, cancel: 4, rotate: 5, halt: 6 } as const
 
-/** Network number in the attestation of a rotation, which concerns all networks. */
+/** A rotation concerns all networks. Its attestation has this number in place of a network's. */
 const EVERY_NETWORK = 255
 
 export function depositId(deposit: {

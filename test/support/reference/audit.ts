@@ -10,7 +10,7 @@ function demandEqual(what: string, one: bigint, other: bigint): void {
   if (one !== other) throw new Error(`${what}: ${one} is not ${other}`)
 }
 
-/** The total of an asset over all places that hold it: ledgers.md, section 1. */
+/** The total of an asset over all records that hold it: ledgers.md, section 1. */
 function placesOf(ledger: Ledger, asset: string): bigint {
   const pools = ledger.pools.all().map(([, pool]) => pool)
   const places = [
@@ -72,7 +72,10 @@ function auditEscrows(ledger: Ledger): void {
   demandEqual('escrow count', BigInt(totals.count), BigInt(escrows.length))
 }
 
-/** Throws unless every invariant of ledgers.md holds over all records, by full sums. */
+/**
+ * Throws unless the records keep the invariants of ledgers.md. It computes every sum over all records. {@link auditShares} checks the value
+ * of a pool's shares.
+ */
 export function audit(records: Records, rules: ReferenceRules): void {
   const ledger = new Ledger(records)
   for (const [asset, { minted, burned }] of ledger.supply.all())

@@ -28,7 +28,7 @@ export function openedNetwork(asset: string, vault: string): Network {
 export const floatOf = ({ deposited, released, fees, pending }: Network): bigint =>
   deposited - released - fees - pending
 
-/** The network with its terms and the committee. Fails unless it is open. */
+/** The network with its terms, and the committee. Fails unless the network is open. */
 function openIn({ ledger, rules }: Place, number: number) {
   const network = ledger.networks.get(networkId(number))
   const committee = ledger.committee.get('')
@@ -85,7 +85,7 @@ export function bridgeWithdraw(place: Place, payload: Fields<'bridge_withdraw'>)
   return [amount - fee]
 }
 
-/** The withdrawal. Fails unless it is in that state. */
+/** The withdrawal with this id. Fails unless it exists and has this status. */
 function withdrawalIn({ ledger }: Place, id: string, status: number): Withdrawal {
   const withdrawal = ledger.withdrawals.get(id)
   need(withdrawal !== undefined, 'withdrawalUnknown')

@@ -31,7 +31,7 @@ export const BRIDGE_RELEASE = container({ withdrawalId: b32, externalTxId, attes
 export const BRIDGE_ROTATE = container({ threshold: u8, keys, vaults, resume, attestation })
 export const BRIDGE_HALT = container({ network: u8, attestation })
 
-/** The part of a rotation that its attestation signs. */
+/** The part of a rotation that its attestation covers. */
 export const ROTATION = container({ threshold: u8, keys, vaults, resume })
 
 // ledgers.md

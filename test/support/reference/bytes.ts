@@ -16,14 +16,14 @@ export class Refusal extends Error {
 
 let lenient = false
 
-/** Refuses with `reason` unless `condition` holds. Within {@link leniently} everything passes. */
+/** Refuses with `reason` unless `condition` holds. Within {@link leniently} it refuses nothing. */
 export function demand(condition: boolean, reason: string): asserts condition {
   if (!condition && !lenient) throw new Refusal(reason)
 }
 
 /**
- * The result of the work without any rule enforced; undefined if it throws. So a test can give an invalid block the
- * roots that it would have, and the broken rule is its only defect.
+ * The result of `work`, in which {@link demand} refuses nothing. Undefined if `work` throws. So a test can give an invalid block correct
+ * roots, and the broken rule is its only defect.
  */
 export function leniently<T>(work: () => T): T | undefined {
   lenient = true
@@ -77,7 +77,7 @@ export function sha256(...parts: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(hash('sha256', parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts), 'buffer'))
 }
 
-/** H(tag, data) of encoding.md, section 3; the tag without `farthing/` and `/1`. */
+/** H(tag, data) of encoding.md, section 3. `tag` is given without `farthing/` and `/1`. */
 export function tagged(tag: string, ...data: readonly Uint8Array[]): Uint8Array {
   const name = utf8(`farthing/${tag}/1`)
   return sha256(Uint8Array.of(name.length), name, ...data)

@@ -10,7 +10,7 @@ import { checkForm, checkKeys, type ReferenceTransaction, readTransaction } from
 import { applyBlock } from './transition.ts'
 import { historyRoot, listRoot, stateRoot } from './trees.ts'
 
-/** Header fields that follow from the branch below the block. */
+/** Header fields that follow from the ancestors of a block. */
 export interface Expected {
   readonly target: bigint
   readonly baseFee: bigint
@@ -24,7 +24,7 @@ export interface Computed {
   readonly weight: number
   /** Kinds of the transactions, in order. */
   readonly kinds: readonly Kind[]
-  /** Absent if a transaction makes the block invalid. */
+  /** Absent if checking or running the transactions failed. */
   readonly executed?: {
     readonly receipts: readonly Uint8Array[]
     readonly receiptsRoot: string
@@ -36,7 +36,7 @@ export interface Computed {
   readonly fault: string | null
 }
 
-/** The reference's verdict on a block. Without a reason it is accepted. Parts that were not reached are absent. */
+/** The reference's verdict on a block. A null `reason` accepts it. What the reference did not compute before it refused is absent. */
 export interface Verdict {
   readonly reason: string | null
   readonly id?: string
@@ -125,12 +125,12 @@ export class ReferenceChain {
     return this.#stepAt(height).rules
   }
 
-  /** The block with the most total work. Of equals the first seen. */
+  /** Id of the accepted block with the most total work. Of blocks with equal work, the one accepted earliest. */
   get headId(): string {
     return this.#head.id
   }
 
-  /** An accepted block, or genesis. */
+  /** A kept block: genesis, or one given to `accept` or `assume`. Throws a `Refusal` if the id is unknown. */
   block(id: string): Pick<Entry, 'header' | 'records' | 'receipts'> {
     return this.#entry(id)
   }
@@ -141,7 +141,7 @@ export class ReferenceChain {
     return entry
   }
 
-  /** From genesis to `entry`. */
+  /** The blocks from genesis to `entry`. */
   #branch(entry: Entry): Entry[] {
     const branch: Entry[] = []
     for (let one: Entry | undefined = entry; one !== undefined; one = one.parent) branch.push(one)

@@ -41,7 +41,7 @@ export function transactionBytes(body: Uint8Array, witness: Witness): Uint8Array
   return TRANSACTION.encode({ body, witness: WITNESS.encode(witness) })
 }
 
-/** Signs a body. `keys` are the sender's; they are in the witness only at nonce 0. */
+/** Wire bytes of a signed transaction on chain 1. `keys` are the sender's. The witness has them only at nonce 0. */
 export async function craftTransaction(fields: Body, keys: Uint8Array, signing: Signing): Promise<Uint8Array> {
   const body = BODY.encode(fields)
   const signatures = await signBody(body, 1, signing)

@@ -87,8 +87,8 @@ function attempt(place: Place, payload: ReferenceTransaction['payload']): Result
 }
 
 /**
- * Runs a payload on the records and returns its codes. If it fails, the records stay as before. It never gives code 1,
- * which a broken invariant would cause: the audit after the block throws in that case.
+ * Runs a payload on the records and returns its codes and amounts. If the payload fails, the records stay as before. Code 1, for a broken
+ * invariant, is never returned: the audit after the block throws instead.
  */
 export function runPayload(
   records: Records,

@@ -10,7 +10,7 @@ import { tokenIn } from './token-kinds.ts'
 
 export type Pool = Value<typeof POOL>
 
-/** Shares of every pool that no account holds. */
+/** In every pool, this many shares belong to no account. */
 export const LOCKED_SHARES = 1_000n
 
 const AMOUNT_END = 2n ** 112n
@@ -50,7 +50,7 @@ export function accumulatedTo(pool: Pool, height: number): Pool {
   }
 }
 
-/** Changes the reserves and the shares of a pool. */
+/** Changes the reserves and the shares of a pool. Before that, brings its accumulators up to this block. */
 function change(
   { ledger, height }: Place,
   id: string,

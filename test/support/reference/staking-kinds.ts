@@ -13,12 +13,12 @@ type Stake = Value<typeof STAKE_RECORD>
 
 type Accruing = Pick<Place, 'ledger' | 'rules' | 'height'>
 
-/** Number of parts into which rewards divide a block. */
+/** Rewards are counted in parts of a block. A block has this many parts. */
 const PARTS = 2n ** 64n
 
 export const rewardUnits = ({ staking }: ReferenceRules): bigint => 10_000n * staking.blocksPerYear * PARTS
 
-/** Sets the reserve to `owed`, rounded up to base units. The difference moves from or to the pool. */
+/** Sets the reserve to `owed`, rounded up to base units. The staking pool gives or takes the difference. */
 function cover({ ledger, rules }: Accruing, staking: Staking): Staking {
   const reserved = ceilOf(staking.owed, rewardUnits(rules))
   const accrued = ledger.stakingPool.get('')?.accrued ?? 0n
@@ -50,7 +50,7 @@ export function accrue(place: Accruing): Staking {
 /** Reward units that a stake has earned, claimed or not. */
 export const earned = ({ amount, startIndex }: Stake, { index }: Tier): bigint => amount * (index - startIndex)
 
-/** What a stake may claim. */
+/** Amount that a stake may claim, in base units. */
 export function due(stake: Stake, tier: Tier, rules: ReferenceRules): bigint {
   return stake.amount === 0n ? stake.owed : floorOf(earned(stake, tier), rewardUnits(rules)) - stake.claimed
 }

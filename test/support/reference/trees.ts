@@ -31,7 +31,7 @@ export interface HistoryItem {
   readonly work: bigint
 }
 
-/** Root of the history tree (blocks.md, section 5) over blocks 0 to n - 1. */
+/** Root of the history tree (blocks.md, section 5). `items` are all blocks of a branch, from genesis on. */
 export function historyRoot(items: readonly HistoryItem[]): Uint8Array {
   const leaves = items.map(({ id, height, timeMs, target, work }) => ({
     hash: tagged(

@@ -110,14 +110,14 @@ describe('a sandwich', () => {
 })
 
 describe('an attacker who wants to move a quote', () => {
-  /** Two ledgers at the last block of epoch 1; the first stays idle. */
+  /** Two equal ledgers whose next block is the last of epoch 1. */
   function twins(): readonly [PoolLedger, PoolLedger] {
     const both = [new PoolLedger(RULES), new PoolLedger(RULES)] as const
     for (const ledger of both) ledger.advanceTo(39)
     return both
   }
 
-  /** Swaps ten times the pool in and out again in one block. */
+  /** Swaps an amount in, and all that it bought back, in one block. */
   function roundTrip(ledger: PoolLedger, [from, paid]: readonly [TokenSymbol, bigint]): void {
     const to = from === FAR ? FUSD : FAR
     const [rin, rout] = ledger.reserves(from, to)
@@ -149,7 +149,7 @@ describe('an attacker who wants to move a quote', () => {
       expect(after - exact >= -3n && after - exact <= 3n).toBe(true)
       const change = after > before ? after - before : before - after
       expect(change * 10_000n).toBeLessThan(before * 3n)
-      // The attack cost more than half a per cent of the pool, and moved the price by three basis points.
+      // The attack cost more than half a per cent of one reserve of the pool, and moved the price by less than three basis points.
       const lost = PURSE - (paid[0] === FAR ? moved.held(ATTACKER, FAR) : moved.held(ATTACKER, FUSD))
       expect(lost * 200n).toBeGreaterThan(paid[0] === FAR ? x : y)
     })

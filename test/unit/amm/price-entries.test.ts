@@ -9,7 +9,7 @@ import { units } from '../../support/unsigned.ts'
 const RULES = poolRuleBook()
 const { market } = RULES.at(0)
 const ONE = 1n << 112n
-/** Base units per millionth of a dollar: 4 coins for a dollar. */
+/** Base units per millionth of a dollar at 4 coins for a dollar, times 2^112. */
 const RATIO = (4_000n * COIN * ONE) / (1_000n * DOLLAR)
 
 const entry = (ledger: PoolLedger, epoch: number) => ledger.get(PRICE_ENTRIES, epoch)
@@ -49,7 +49,7 @@ describe('the entries of the priced pool', () => {
     ledger.swap(ALICE, [FAR, 100n * COIN], [FUSD])
     const [x, y] = ledger.reserves(FAR, FUSD)
     ledger.advanceTo(21)
-    // Blocks 0 to 6 ended at the genesis price, blocks 7 to 19 at the other.
+    // Blocks 0 to 6 ended at the genesis price, blocks 7 to 19 at the price after the swap.
     expect(entry(ledger, 1)?.nativePerDollar).toBe(7n * RATIO + 13n * ((x * ONE) / y))
     expect(ledger.pool(FAR, FUSD)).toMatchObject({ xPerY: 7n * RATIO, accumulatedAt: 7 })
     expect(ledger.pool(FAR, FUSD).yPerX).toBe(7n * ((1_000n * DOLLAR * ONE) / (4_000n * COIN)))

@@ -32,7 +32,7 @@ async function reorganised(seed: number): Promise<{ node: TestChain; store: Memo
   return { node, store, plain: second.test }
 }
 
-/** The candles of a pool by their definition, from what the independent onlooker recorded. */
+/** The candles of a pool by their definition, from what `Onlooker` recorded. */
 function expectedCandles({ trades, reserves }: Onlooker, poolId: PoolId): readonly HourlyCandle[] {
   const hours = new Map<number, HourlyCandle>()
   for (const { timeMs, reserveX, reserveY } of reserves.filter((one) => one.poolId === poolId)) {
@@ -68,7 +68,7 @@ describe.each(SEEDS)('on a chain that was reorganised (seed %i)', (seed) => {
     const { chain } = node
     const seen = new Onlooker(node)
     const { pools } = await listPools(chain, { limit: 200 })
-    // The onlooker computes reserves on its own; they equal those of the state.
+    // `Onlooker` computes the reserves on its own. They equal the reserves in the state.
     const funds = pools.map(({ poolId, pool }) => [poolId, { x: pool.reserveX, y: pool.reserveY, shares: pool.shares }])
     expect(Object.fromEntries(funds)).toEqual(Object.fromEntries(seen.funds))
     const trades = await listTrades(chain, { limit: 1_000 })
@@ -144,7 +144,7 @@ describe('pages of trades', () => {
     const { chain } = node
     const before = await listTrades(chain, { limit: 1_000 })
     const page = await listTrades(chain, { limit: 4 })
-    // A reorganisation replaces the last two blocks; pages below the cursor stay the same.
+    // A reorganisation replaces the last two blocks; trades older than the cursor stay the same.
     const cursor = page.find(({ height }) => height <= 10) ?? before.find(({ height }) => height <= 10)
     const second = await first.branch(10)
     await second.grow(4)

@@ -16,7 +16,7 @@ interface Spam {
   flood(count: number): Promise<number>
 }
 
-/** An account that fills places behind a missing nonce with transactions for the next block only, and replaces each at a tenth more. */
+/** An account that fills the nonces behind a missing one with transactions for the next block only, and replaces each at an eighth more. */
 async function spam(parts: MempoolParts = {}): Promise<Spam> {
   const pool = await TestMempool.open(parts)
   await pool.test.mine([await pool.pay(1, 0)])

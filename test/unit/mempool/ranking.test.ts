@@ -157,7 +157,7 @@ describe('a ranking', () => {
     for (let i = 0; i < 20; i++) pool.insert(entryOf({ account: 5, nonce: i + 1, rate: 90 }))
     for (let i = 0; i < 1_000; i++) ranking.worst()
     expect(ranked.lookUps).toBe(201)
-    // Stale places are dropped before they pile up.
+    // Outdated items of the heap are dropped before they pile up.
     for (let i = 0; i < 2_000; i++) {
       pool.insert(entryOf({ account: 5, nonce: 1, rate: 200 + i }))
       ranking.worst()

@@ -15,7 +15,7 @@ function crowdedBy(bucket: RateBucket): Places {
   return places
 }
 
-/** Asks for a place. Returns null for a place, which is kept, or why there is none. */
+/** Asks for a place, and keeps it. Returns null, or why there is no place. */
 function ask(places: Places, bucket: RateBucket, key: string): NoPlace | null {
   const guest: Guest = { holder: holderOf(key), kind: WORK_OF[bucket], waitsFor: null, waitsSinceMs: nowMs }
   places.enter(guest)

@@ -93,7 +93,7 @@ describe('places', () => {
     expect(inn.askAll(200, addressOf, 'transaction')).toBe(72)
     expect(inn.ask(addressOf(201), 'transaction')).toBe('crowded-network')
     expect([typeof inn.ask(elsewhere, 'read'), inn.fill(elsewhere, 'transaction')]).toEqual(['object', 11])
-    // One address of the network gets two thirds of that, and leaves a third to the others.
+    // One address gets two thirds of its network's places, and leaves a third to the other addresses of the network.
     const alone = new Inn()
     expect([
       alone.fill(addressOf(1), 'transaction'),

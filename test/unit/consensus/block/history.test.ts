@@ -143,7 +143,7 @@ describe('a history proof', () => {
   })
 })
 
-/** Lists of siblings that are not the right one. */
+/** Wrong lists of siblings, each made from the right one. */
 function spoiled(siblings: readonly HistoryNode[], pick: number): readonly (readonly HistoryNode[])[] {
   const extra = { hash: new Uint8Array(32), work: 1n }
   if (siblings.length === 0) return [[extra]]

@@ -10,8 +10,8 @@ import { SAMPLE, units } from '../../../support/unsigned.ts'
 const PAY = SAMPLE.transfer({ to: wallet(2).address, amount: units(5_000) })
 
 /**
- * The store of a node on the branch `mine` of three blocks with transactions, and the branch `theirs` of four. Its last block, which the
- * store lacks, makes it the heavier one.
+ * The store of a node on the branch `mine` of three blocks with transactions, and the branch `theirs` of four. The store lacks the last
+ * block of `theirs`, which makes that branch the heavier one.
  */
 interface Scene {
   readonly store: MemoryKeyValueStore

@@ -20,7 +20,7 @@ import { SAMPLE, units } from '../../../support/unsigned.ts'
 
 const PAY = SAMPLE.transfer({ to: wallet(2).address, amount: units(5_000) })
 
-/** Store prefixes that depend only on the best chain: canonical, undo, location, state, pages, side, head. */
+/** Store prefixes of the best chain (canonical, undo, location, state, pages, head) and of the ids of stored blocks off it (side). */
 const BEST_CHAIN = /^(02|06|07|0a|0b|0c|0068656164)/
 
 async function bestChainOf(store: MemoryKeyValueStore): Promise<readonly (readonly [string, string])[]> {

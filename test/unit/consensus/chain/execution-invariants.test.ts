@@ -96,7 +96,7 @@ describe('a bug of ours', () => {
 })
 
 describe('declared writes', () => {
-  /** How many records the transaction wrote. Supply, staking pool and reward are left out: every block writes them. */
+  /** How many records the transaction wrote. Every block writes supply, staking pool and reward: only the supply of a burn counts here. */
   function written(ledger: TestLedger, kind: 'transfer' | 'agent_receipt' | 'agent_invoke', payload: never): number {
     const { block, tx } = ledger.send(ALICE, kind, payload)
     const records = block.changes.filter(({ table }) => !['supply', 'staking-pool', 'rewards'].includes(table.name))

@@ -66,7 +66,7 @@ describe('a transaction that cannot stand in a block', () => {
     const ledger = new TestLedger()
     const probe = transfer(ledger, { tip: 0n })
     const fee = BigInt(weightOf(probe, ledger.ruleBook.at(1).tx)) * 32n
-    // Leaves Bob with exactly one unit less than the fee of such a transfer, then exactly the fee.
+    // Leaves Bob with exactly `rest` base units.
     const drain = (rest: bigint) => {
       const one = ledger.tx(BOB, 'transfer', SAMPLE.transfer({ to: ALICE, amount: units(1) }), { tip: 0n })
       const spent = BigInt(weightOf(one, ledger.ruleBook.at(1).tx)) * 32n

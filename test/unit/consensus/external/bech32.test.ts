@@ -85,8 +85,8 @@ describe('bech32 and bech32m', () => {
 
 describe('a changed character', () => {
   /**
-   * The checksum is linear: the effect of a change depends only on its place, the difference of the values and the
-   * number of characters after it. So all differences at all places of one text cover every text of that length.
+   * The checksum is linear: the effect of a change depends only on its position, the difference of the values and the
+   * number of characters after it. So all differences at all positions of one text cover every text of that length.
    */
   it.for([
     ['bc', 39],

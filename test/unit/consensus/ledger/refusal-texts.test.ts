@@ -10,7 +10,7 @@ import { MemoryState } from '../../../../consensus/state/view.ts'
 import { symbol, XUSD } from '../../../support/tokens.ts'
 import { units } from '../../../support/unsigned.ts'
 
-/** A state with only the bridged dollar, and an empty state. */
+/** The record of the bridged dollar. {@link DOLLARS} is a state that has no other record. */
 const dollar = { decimals: 6 } as Token
 const DOLLARS = {
   get: (table: object, id: unknown) => (table === TOKENS && id === tokenAsset(XUSD) ? dollar : undefined),

@@ -292,7 +292,7 @@ describe('a rule step', () => {
 })
 
 describe('the invariants of staking', () => {
-  /** Code and amount of a transfer whose handler is replaced by `apply`. */
+  /** Code of a transfer whose handler is replaced by `apply`, and the amount that is then staked in tier 0. */
   function broken(apply: KindHandlers['transfer']['apply']): readonly [string, bigint | undefined] {
     const handlers = { ...PROTOCOL.handlers, transfer: { ...PROTOCOL.handlers.transfer, apply } }
     const ledger = new TestLedger(fundedRuleBook(2, { ...PROTOCOL, handlers }))

@@ -49,7 +49,7 @@ function frozen(named = SALT): TokenLedger {
   return ledger
 }
 
-/** How many records the transaction wrote, without those of the block. */
+/** How many records the transaction wrote, without those that every block writes. The supply that a token_create burns from counts. */
 function written({ block, tx }: SentOutcome): number {
   const own = block.changes.filter(({ table, key }) => {
     return !['rewards', 'staking-pool'].includes(table.name) && key !== SUPPLY.key(NATIVE_ASSET)

@@ -71,7 +71,7 @@ function misread(sequences: Iterable<readonly number[]>): string[] {
 }
 
 const BYTES = Array.from({ length: 256 }, (_, i) => i)
-/** Bytes at which a row of the table begins or ends, and their neighbours. */
+/** Bytes to follow a lead byte: ends of ranges of the table and of unprintable code points, and bytes beside them. */
 const EDGES = [
   0x00, 0x1f, 0x20, 0x7e, 0x7f, 0x80, 0x8e, 0x8f, 0x90, 0x9f, 0xa0, 0xa6, 0xa9, 0xae, 0xbb, 0xbe, 0xbf, 0xc0, 0xff,
 ]

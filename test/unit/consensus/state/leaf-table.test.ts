@@ -6,7 +6,7 @@ import { nibbleOf } from '../../../../consensus/state/tree.ts'
 import { tagged } from '../../../vectors/generate/tx-wire.ts'
 
 const HALF = 16
-/** Number of leaves with the same beginning, and places of a table for twice as many. */
+/** Number of leaves whose hashes begin alike, and number of slots in a table for twice as many leaves. */
 const ALIKE = 2_000
 const PLACES = 8_192
 
@@ -27,7 +27,7 @@ const LEAVES = Array.from({ length: 200 }, (_, i) => ({ path: hashOf(i), value: 
   ({ path }, i, all) => all.findIndex((other) => nibbleOf(other.path, 0) === nibbleOf(path, 0)) === i,
 )
 
-/** Counts how many places of the table `work` reads. */
+/** Counts how often `work` reads a slot of the table. */
 function placesLookedAt(work: () => void): number {
   const Places = Uint32Array
   let looks = 0

@@ -9,7 +9,7 @@ import { change, NOTES, THINGS } from '../../../support/state.ts'
 
 const bytes = (value: number) => Uint8Array.of(value)
 
-/** A state that holds 1, 2 and 3 under those ids. */
+/** A state with the records 1, 2 and 3. The value of each is its id. */
 function base(): MemoryState {
   const state = new MemoryState()
   state.apply([1, 2, 3].map((id) => change(id, undefined, id)))

@@ -10,7 +10,7 @@ import { change, crowdedIds, NOTES, naiveRoot, PageStore, THINGS } from '../../.
 
 useNativeSha256()
 
-/** Ids in groups that share 16 bits of their paths, and ids that share none. */
+/** Ids in groups whose paths begin with the same 16 bits, and ids with unrelated paths. */
 const IDS = [...crowdedIds(16, 6, 3), ...Array.from({ length: 30 }, (_, i) => 5_000_000 + i)]
 
 /** One block: the new value of each touched id. Undefined deletes. */
@@ -20,7 +20,7 @@ const step: fc.Arbitrary<Step> = fc
   .array(fc.tuple(fc.constantFrom(...IDS), fc.option(fc.nat(255), { nil: undefined })), { maxLength: 25 })
   .map((edits) => new Map(edits))
 
-/** A state as records, as pages grown step by step, and as the list of changes. */
+/** A state as records, and as pages that are grown step by step. It makes the list of changes of each step. */
 class Model {
   readonly records = new Map<number, number>()
   readonly store = new PageStore()

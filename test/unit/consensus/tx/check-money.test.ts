@@ -24,7 +24,7 @@ describe('a sound payload', () => {
 })
 
 describe('an amount', () => {
-  /** Every amount of every kind, with its least value. */
+  /** Every field of every kind that holds an amount, with its least value. */
   const FIELDS: readonly (readonly [MoneyKind, string, bigint])[] = [
     ['token_create', 'maxSupply', 0n],
     ['token_mint', 'amount', 1n],
@@ -70,7 +70,7 @@ describe('an amount', () => {
 })
 
 describe('a symbol', () => {
-  /** Every symbol of every kind. */
+  /** Every field of every kind that holds a symbol. */
   const FIELDS = MONEY_KINDS.flatMap((kind) => {
     const names = Object.keys(MONEY_SAMPLE[kind]).filter((name) => /^(symbol|asset)/.test(name))
     return names.map((name) => [kind, name] as const)

@@ -70,7 +70,7 @@ describe('room for bodies', () => {
     const enter = (owner: string, mib: number) => room.enter(owner, mib * MIB)
     const first = enter('a', 20)
     expect([first, enter('a', 20), enter('a', 2)].map((leave) => leave !== null)).toEqual([true, true, false])
-    // A body of at most one mebibyte always has room.
+    // A short body needs no room.
     expect(enter('a', 1)).not.toBe(null)
     expect([enter('b', 20), enter('b', 20), enter('c', 17)].map((leave) => leave !== null)).toEqual([true, true, false])
     first?.leave()

@@ -25,7 +25,7 @@ const HOST = 'http://evil.example/"><script>alert(2)</script>)\n\n# Heading'
 
 const controlsIn = (text: string) => [...text].filter((character) => character < ' ' && character !== '\n')
 
-/** A node whose agent and service have this name, and which is reached under such a host. */
+/** A node whose agent and service have the name {@link HOSTILE}. */
 async function hostileNode() {
   const [first] = TEST_SERVICES as readonly [ServiceDefinition]
   const service = { ...first, name: HOSTILE, description: HOSTILE, requestFormat: HOSTILE, example: HOSTILE }
@@ -47,7 +47,7 @@ describe('names that want to be more', () => {
       expect(page).toContain('alert(')
       expect(page).not.toMatch(/<script|onerror=/i)
       expect(controlsIn(page!)).toEqual([])
-      // Quotes in the names do not end an attribute: every tag is ours.
+      // Quotes in the names do not end an attribute: every tag is the page's own.
       const tags = [...page!.matchAll(/<\/?([a-z0-9]+)[\s>]/g)].map(([, name]) => name)
       expect(tags).not.toContain('script')
       expect(page!.split('<h1>')).toHaveLength(2)

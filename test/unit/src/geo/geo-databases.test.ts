@@ -5,7 +5,7 @@ import { FileGeoDatabases } from '../../../../src/geo/geo-databases.ts'
 import { type MmdbParts, mmdb } from '../../../support/mmdb.ts'
 import { removeFolder, temporaryFolder, until } from '../../../support/processes.ts'
 
-/** A record of GeoIP2 and DB-IP (https://dev.maxmind.com/geoip/docs/databases/city-and-country). */
+/** A record as in the databases of GeoIP2 and DB-IP (https://dev.maxmind.com/geoip/docs/databases/city-and-country). */
 const FRANKFURT = {
   city: { names: { en: 'Frankfurt am Main', de: 'Frankfurt' } },
   country: { iso_code: 'DE', is_in_european_union: true },
@@ -30,7 +30,7 @@ const NOTHING = { city: null, region: null, lat: null, lon: null, accuracyKm: nu
 const folder = temporaryFolder()
 afterAll(() => removeFolder(folder))
 
-/** Timers with one callback, which the test calls. */
+/** Timers whose callbacks the test calls. */
 class OneTimer {
   readonly waiting: (() => void)[] = []
   readonly after = (_: number, callback: () => void): (() => void) => {

@@ -23,7 +23,7 @@ const RULES = restlessRuleBook()
 const BASE = 12
 const AFTER = 8
 const TOP = BASE + AFTER
-/** A later release in which one unique and one folded index changed their form. */
+/** Rules of a later release, in which one unique and one folded index have another format. */
 const LATER: RuleBook = {
   ...RULES,
   indexes: RULES.indexes.map((index) =>

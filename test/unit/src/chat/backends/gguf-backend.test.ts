@@ -13,7 +13,7 @@ import { removeFolder, temporaryFolder } from '../../../../support/processes.ts'
 
 type Prompt = LlamaSession['promptWithMeta']
 
-/** More questions than a backend may fail in a row. */
+/** More questions than a backend may fail to answer in a row. */
 const QUESTIONS = 8
 const ANSWER = 'The answer is here.'
 const MODEL: ModelFacts = {

@@ -82,7 +82,7 @@ class ScriptedNetwork implements Network {
     return info.id
   }
 
-  /** Sends the status of a peer that dialled us. */
+  /** Sends the status of a peer that dialled the node. */
   async greet(from: PeerId): Promise<void> {
     await this.#handlers.get('status')!(from, encode(requestCodec('status'), STATUS))
   }

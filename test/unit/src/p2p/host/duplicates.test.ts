@@ -17,7 +17,7 @@ describe('of several connections to one peer', () => {
     const dials = fc.array(fc.record({ byA: fc.boolean(), atA: times, atB: times }), { minLength: 1, maxLength: 5 })
     fc.assert(
       fc.property(dials, (made) => {
-        // Each end dialled some of the connections and knows their order. The other end acts only if that end does not.
+        // Opening times are those at the dialling end, which chooses among its own connections. The other end chooses only if it does not.
         const seenBy = (self: typeof A): readonly Connection[] =>
           made.map(({ byA, atA, atB }, i) => ({
             ...connection(`c${i}`, byA === (self === A) ? 'outbound' : 'inbound', byA ? atA : atB),

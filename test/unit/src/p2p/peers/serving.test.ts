@@ -48,7 +48,7 @@ class Crowd {
     await Promise.all(Array.from({ length: atOnce }, one))
   }
 
-  /** Lets a peer make us check its headers, piece after piece, until the time is over. Returns how many pieces were begun. */
+  /** Lets a peer make the node check its headers, piece after piece, until the time is over. Returns how many pieces were begun. */
   async lead(name: string): Promise<number> {
     const endMs = this.time.now() + SECONDS * 1_000
     let count = 0
@@ -90,7 +90,7 @@ it('gives 48 strangers theirs together, alike, and always has time for a peer wh
   const names = Array.from({ length: 48 }, (_, i) => `stranger ${i}`)
   for (const name of names) void crowd.flood(name, 4)
   for (let second = 0; second < SECONDS; second += HONEST_SECONDS) {
-    // The first second does not count: the honest peer asked before all others.
+    // In the first round the honest peer does not ask, because the crowd has only begun.
     const honest = second === 0 ? Promise.resolve(true) : crowd.ask('honest')
     await crowd.pass(HONEST_SECONDS * 1_000)
     expect(await honest, `second ${second}`).toBe(true)

@@ -96,7 +96,7 @@ describe('a compact block', () => {
 
   it('leaves places empty that two transactions answer to, however many do', () => {
     const [compact, slots] = sent(BLOCK, none)
-    // The stub gives candidates 10 and 11 the short id of place 3.
+    // The stub gives candidates 10 and 11 the short id of candidate 3.
     const colliding: ShortIdHasher = (key, ids) => {
       const honest = shortIdsOf(key, ids)
       return honest.map((id, i) => (i >= 10 ? (honest[3] as number) : id))

@@ -288,7 +288,7 @@ it('peers that only showed a header without a parent come behind all of their ki
   const listed = [honest, ...showing]
   const peers = { list: () => listed, isReady: () => true }
   const candidates = new Candidates({ chain: { head: { totalWork: HEAD } }, clock, peers } as never)
-  // This peer is discounted and was asked in vain.
+  // The honest peer is discounted and was asked in vain.
   candidates.discount(honest.info.id)
   candidates.rest(honest.info.id, true)
   const looked: Peer[] = []

@@ -157,7 +157,7 @@ describe('an unproven claim', () => {
     await hub.time.pass(5_000)
     expect(node.synchroniser.progress().behind).toBe(false)
     hub.connect(node.network, liar.network)
-    // Two blocks that are not gossiped.
+    // Two new blocks, of which no gossip tells the node.
     await mineBranch(ahead, 2, 1)
     for (let i = 0; i < 60; i++) {
       void liar.peers.exchange.ask(node.network.self, 'status', statusAgain(liar, i))

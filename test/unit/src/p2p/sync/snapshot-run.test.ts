@@ -306,7 +306,7 @@ describe('a liar', () => {
   it('that claims to have a snapshot does not prevent the use of others’ blocks', async () => {
     const hub = new MemoryNetwork(new VirtualTime(source.nowMs + LATER_MS))
     const door = new KeepingDoor(source, hub.time)
-    // Kept headers of a snapshot that no peer serves any more.
+    // The node kept headers of a snapshot that no peer serves any more.
     await door.keepHeaders(headersAbove(source, 0).slice(0, 600))
     const node = await SyncNode.open(hub, 'node', { door })
     const good = await SyncNode.open(hub, 'good', { test: source })

@@ -64,7 +64,7 @@ describe('a new node', () => {
     const liar = await SyncNode.open(hub, 'liar', { test: await copyTo(BLOCKS) })
     const staller = await SyncNode.open(hub, 'staller', { test: await copyTo(BLOCKS) })
     const fresh = await SyncNode.open(hub, 'fresh')
-    // Bodies of other blocks than those asked for.
+    // For every block that it is asked for, this peer sends the body of block 3.
     liar.peers.exchange.answer('bodies', (_, ids) => ({
       reply: ids.map(() => source.chain.database.encodedTransactions(blocks[2]?.id as never) as readonly Uint8Array[]),
     }))
@@ -302,7 +302,7 @@ describe('a node on another branch', () => {
     const deviant = await fork(common, { ruleBook: deviantRuleBook(60) })
     await mineBranch(deviant, 40, 3)
     const good = await SyncNode.open(hub, 'good', { test: await copyTo(80) })
-    // Its handshake claims our rules, but its blocks follow others.
+    // Its handshake claims the node's rules, but its blocks follow other rules.
     const bad = await SyncNode.open(hub, 'bad', { test: deviant, rules: source.ruleBook })
     const node = await SyncNode.open(hub, 'node', { test: await copyTo(50) })
     hub.connect(node.network, bad.network)

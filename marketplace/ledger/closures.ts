@@ -22,7 +22,7 @@ const CLOSURE = container('Closure', {
 export interface Closure {
   readonly how: (typeof HOW)[number]
   readonly height: number
-  /** Null if consensus refunded it. */
+  /** Null if consensus refunded the escrow at its deadline. */
   readonly receiptTxId: TxId | null
   readonly resultHash: Hash | null
   readonly durationMs: number | null
@@ -37,7 +37,7 @@ export function closureOf(database: DatabaseReader, txId: TxId): Closure | undef
   return bytes === undefined ? undefined : decodeClosure(bytes)
 }
 
-/** How a closed escrow ended, in words. A node that began from a snapshot may not know. */
+/** How a closed escrow ended, in words. A node that began from a snapshot may not know how. */
 export function endText(database: DatabaseReader, txId: TxId): string {
   const closure = closureOf(database, txId)
   if (closure === undefined) return 'it was refunded or settled before'

@@ -54,7 +54,7 @@ export class FailingCallers {
     if (isKnown(client)) this.#goodOfClient.add(client)
   }
 
-  /** Notes a call that failed at its address, or at the model. */
+  /** Notes a call that failed at an address of the payer's choice, or at a model. */
   failed({ payer, client }: Caller): void {
     this.#failedOfPayer.add(payer)
     if (isKnown(client)) this.#failedOfClient.add(client)

@@ -84,7 +84,10 @@ export interface Held<C, I> {
 export interface Steps<C> {
   /** Writes the claim; false if another call or replica has the payment. */
   readonly claim: () => Promise<boolean>
-  /** Waits for a place, asks {@link Rail.mayBegin}, writes `executing`, runs the service and calls {@link Rail.end}. */
+  /**
+   * Waits for a place, asks {@link Rail.mayBegin}, writes `executing`, runs the service and calls {@link Rail.end}. With the `cause` of a
+   * verdict it only calls {@link Rail.end}.
+   */
   readonly work: () => Promise<Ended<C>>
 }
 
@@ -140,10 +143,11 @@ export interface Rail<Call extends TillCall, C extends StoredClaim, I extends Id
   /** Whether work may begin. The work may have waited for a place, or for a start of the node. */
   mayBegin(claim: C, task: Task): Gate<C>
   /**
-   * Called if another replica has moved the claim before its work began; tells how that work ended. Absent: the payment is judged again.
+   * Called if `executing` could not be written, mostly because another replica has moved the claim. Tells how the work ended. Absent: the
+   * payment is judged again.
    */
   lost?(claim: C): Promise<Ended<C>>
-  /** Hears how a service ended, for the limits of callers whose calls fail. */
+  /** Called when a service has ended, for the limits of callers whose calls fail. */
   worked(task: Task, caller: Caller, outcome: Result<string>): void
   /**
    * Writes the end of the work: a result as JSON text, or a fault, for which the payment is given back, or left unused if no money has
@@ -164,8 +168,8 @@ export interface Rail<Call extends TillCall, C extends StoredClaim, I extends Id
   /** Ends what the rail does in the background; resolves when that has ended. */
   stop(): Promise<unknown>
 
-  /** Hears that an answer was handed over to the end. */
+  /** Called when the caller has received the whole answer. */
   handedOver(claim: A): Promise<void>
-  /** Hears the outcome of each call. */
+  /** Called with the outcome of each call. */
   counted?(outcome: Result<Settled<A>>): void
 }

@@ -13,7 +13,10 @@ export interface PriceBounds {
   readonly nativeUsdMaxMicros: bigint | null
 }
 
-/** Numbers of the market. Operators set all but the confirmation steps, which are the same on every node: see `settingsOf` in `src/market/open-market.ts`. */
+/**
+ * Numbers of the market. Operators set all but the confirmations (`confirmationSteps` and `confirmationsMax`), which are the same on every
+ * node: see `settingsOf` in `src/market/open-market.ts`.
+ */
 export interface MarketSettings extends PriceBounds {
   readonly confirmationSteps: readonly ConfirmationStep[]
   /** Confirmations for sums at or above the last step's bound. */
@@ -25,7 +28,7 @@ export interface MarketSettings extends PriceBounds {
   readonly resultBytesMax: number
 }
 
-/** The confirmation steps, and what holds where the operator sets nothing. */
+/** The confirmations, and the defaults of what operators can set. */
 export const DEFAULT_MARKET_SETTINGS: MarketSettings = {
   confirmationSteps: [
     { belowUsdMicros: 100_000n, confirmations: 1 },

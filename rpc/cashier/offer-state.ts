@@ -7,7 +7,10 @@ import { computeQuote, type NativeQuote } from '../../marketplace/till/rails/nat
 import type { Offer } from '../../marketplace/till/shop.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
-/** State of an offer on the native rail: its quote, even before the service is on chain, and why it cannot be sold, or null. */
+/**
+ * State of an offer on the native rail: its quote, even before the service is on chain, and why it cannot be sold. The quote is null if the
+ * coin has no price that the operator quotes; the reason is null if the offer can be sold.
+ */
 export interface NativeState {
   readonly quote: NativeQuote | null
   readonly reason: string | null

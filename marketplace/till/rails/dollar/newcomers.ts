@@ -81,7 +81,7 @@ interface Balance {
 /**
  * Decides whose payments a facilitator is asked about. Any key can sign a payment at no cost, with or without money, and facilitators
  * answer a limited number of questions. A payer that has paid lately is checked at once. For any other payer the chain is asked for the
- * balance before. Each client has a limit of refused payments, so that its made-up ones take no questions from other clients.
+ * balance before. Each client has a limit of refused payments, so that its made-up ones take few questions from other clients.
  */
 export class Newcomers {
   readonly #deps: NewcomersDependencies
@@ -259,7 +259,7 @@ export interface LineBounds {
 
 /**
  * Limits how much each client has under way, and each network to {@link NETWORK_CLIENTS} times that. What is beyond waits in line. If too
- * much waits, the client with the most waiting loses its newest place.
+ * much waits, a client with too much of it loses its newest place in line.
  */
 export class ClientLines {
   readonly #atOnce: () => number
@@ -273,7 +273,7 @@ export class ClientLines {
     this.#bounds = bounds
   }
 
-  /** Waits for a place. False if too much waits already, or if another client took the place in line. */
+  /** Waits until the client may begin. False if too much waits already, or if another client took the place in line. */
   async begin(holder: Holder): Promise<boolean> {
     const { address, network } = holder
     if (!(await this.#enter(address, 1, holder))) return false

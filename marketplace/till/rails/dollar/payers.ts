@@ -151,7 +151,7 @@ export class Payers {
     }
   }
 
-  /** Does work up to its settlement, once the payer has fewer unsettled works than it is trusted for. */
+  /** Does work and settles it, once the payer has fewer unsettled works than it is trusted for. */
   async inTurn<T>({ payer, client }: Caller, work: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(payer) ?? { begun: 0, waiting: [] }
     this.#lines.set(payer, line)
@@ -180,7 +180,7 @@ export class Payers {
     return UNPAID.most + this.#paid.count(payer) - this.#unpaid.count(payer) - this.#unknownOf(payer)
   }
 
-  /** Notes how a settlement ended. If a refusal may be the facilitator's fault, more are allowed. */
+  /** Notes how a settlement ended. Of refusals that may be the facilitator's fault, more are allowed. */
   ended(claim: DollarIn<'settled' | 'unpaid' | 'owed'>): void {
     const { id, payer, state } = claim
     const client = this.#open.get(id)

@@ -30,13 +30,13 @@ export interface RegistrarDependencies {
   readonly sender: Sender
   /** Set if other nodes hold the settler key too. If one of them sells with it, nothing is registered. */
   readonly twin?: Twin | null
-  /** Hears why a part of the registration is not on chain; it is tried again later. */
+  /** Called with the reason why a part of the registration is not on chain. It is tried again later. */
   readonly onFault: (fault: Fault) => void
 }
 
 /**
- * Brings what this operator sells into the chain's registry: registers the agent, publishes what is missing or changed. It can only do so
- * if the settler key is the owner's; elsewhere the owner does it with a cold key.
+ * Brings what this operator sells into the chain's registry: registers the agent and publishes what is missing or changed. It does so
+ * only if the settler key is the owner's. Otherwise the owner does it, with a key that is not on this node.
  */
 export class Registrar {
   readonly #deps: RegistrarDependencies

@@ -29,7 +29,7 @@ export interface SellingNetwork {
   readonly network: SigningNetwork
 }
 
-/** The `settlement` for `/facilitator/settle`. The signer is a settler of the agent, or its owner. */
+/** The `settlement` for `/facilitator/settle`. The signer must be a settler of the agent, or its owner. */
 export async function signSettlement(
   call: EndedCall,
   signer: AccountSigner,

@@ -20,12 +20,12 @@ export interface NativeRequirements {
 
 /** What the official clients pass to a scheme with the offer. */
 export interface SchemeContext {
-  /** Their own spending limit in base units. Older releases have none. */
+  /** The official client's own spending limit in base units. Older releases have none. */
   readonly maxAmountPerPayment?: string
   readonly extensions?: Readonly<Record<string, unknown>>
 }
 
-/** Proof of a native payment, in the form of the official clients. */
+/** Proof of a native payment, as the official clients take it. */
 export interface NativePayload {
   readonly x402Version: number
   readonly payload: { readonly txId: string; readonly secret: string }

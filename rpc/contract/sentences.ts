@@ -1,6 +1,6 @@
 import { unknownName } from '../../consensus/primitives/likeness.ts'
 
-/** One misfit that a validator found. Ajv and typebox report the same members. */
+/** One misfit that a validator found. Ajv and typebox both report these members. */
 export interface Complaint {
   readonly keyword: string
   readonly instancePath: string

@@ -20,7 +20,7 @@ const PRIVATE = { folder: 0o700, file: 0o600 }
 /**
  * A journal in a folder, for runtimes with Node's file system: one file of JSON lines a day. Each line is synced before its payment is
  * sent. It holds payment secrets, so only the owner can read the folder. Several processes may share it. Files of the days before yesterday
- * may be deleted once none of their payments is open: the daily ceilings need those of the last 24 hours.
+ * may be deleted once none of their payments is open: the daily ceilings need the records of the last 24 hours.
  */
 export function fileJournal(folder: string): PaymentJournal {
   checkGiven('fileJournal', 'folder', folder, KIND.text)

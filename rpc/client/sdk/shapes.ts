@@ -183,7 +183,7 @@ export interface PaidCallStatus {
 /** A refund, by the word of a node. The chain pays it, or for a payment in dollars the seller. With `confirmed` it was paid. */
 export interface RefundState {
   readonly status: string
-  /** Coins. */
+  /** Whole units of `asset`. */
   readonly amount: number
   readonly asset: string
   readonly to: string
@@ -240,7 +240,7 @@ export interface CeilingOptions {
   readonly maxPerCallUsd?: number
   /** Maximum dollars in any 24 hours. Default 5. */
   readonly maxPerDayUsd?: number
-  /** Maximum coins of one call, decimal text. Default 100. A node can lie about dollars, but not about coins. */
+  /** Maximum coins of one call with its fee, decimal text. Default 100. A node can lie about dollars, but not about coins. */
   readonly maxPerCallCoins?: string
   /** Maximum coins in any 24 hours, decimal text. Default 1000. */
   readonly maxPerDayCoins?: string
@@ -285,7 +285,7 @@ export interface ToolCaller {
 
 /** Options of `events`. */
 export interface EventOptions {
-  /** Id of the last event that was seen. Later events come first, if the node still has them. */
+  /** Id of the last event that was seen. The stream begins with the events after it, if the node still has them. */
   readonly lastEventId?: string
   /** Only events of these types, and `reset`, which always comes. */
   readonly types?: readonly string[]

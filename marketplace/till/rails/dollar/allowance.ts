@@ -16,7 +16,10 @@ const WITHIN_MS_MIN = 1_000
 /** Repeated settlements may use one in four of the newcomers' questions. */
 const REPEATS_PART = 4
 
-/** Kinds of questions that leave a part of the rate to payers that have paid: see `Asker`. */
+/**
+ * Kinds of questions that leave a part of the rate to payers that have paid: about payments of newcomers, about payments without proof that
+ * the payer's own key signed, and repeated settlements.
+ */
 export type Sharer = 'newcomer' | 'unproven' | 'repeat'
 
 interface Rest {

@@ -9,7 +9,7 @@ export interface Caller {
   readonly client: Holder
 }
 
-/** The client of calls whose client is not known, for example of those that a start takes up. */
+/** The client of calls whose client is not known, for example of calls that a start takes up. */
 export const NO_CLIENT: Holder = { address: '', network: '' }
 
 /**

@@ -43,7 +43,7 @@ export type Ended<C> = Result<C> | null
 export type Verdict<C, A extends C = C> =
   /** Good: this claim is written and worked on. With a `cause`, no work is done, and the payment goes back at once. */
   | { readonly is: 'take'; readonly claim: C; readonly cause?: Fault | null }
-  /** It may become good: it is judged again at each head for a while. If it does not, the caller is told `why`. */
+  /** The payment may become good: it is judged again at each head for a while. If it does not, the caller is told `why`. */
   | { readonly is: 'wait'; readonly why: Fault }
   /** Another replica or the background works on its claim: the till looks again until `hasMoved`, for at most `waitMs`. */
   | {
@@ -57,7 +57,7 @@ export type Verdict<C, A extends C = C> =
   /** Not decided, since something changed while it was judged: the till looks again. */
   | { readonly is: 'moved' }
 
-/** Whether the work of a claim may begin now that it has a place. */
+/** Whether the work of a claim may begin, now that it has a place in the `Workshop`. */
 export type Gate<C> =
   /** Yes: `begun` is the claim with its work begun, for the first time or again. */
   | { readonly is: 'open'; readonly begun: C }

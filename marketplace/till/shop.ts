@@ -24,7 +24,7 @@ export interface TransactionSink {
 export interface Operator {
   readonly agentId: AgentId
   readonly name: string
-  /** Its public URL, as it is registered; empty without one. */
+  /** The agent's public URL, as it is registered; empty without one. */
   readonly endpoint: string
   /** URL at which callers reach the node: the public one, or that of the address it listens on. Null without either. */
   readonly url: string | null
@@ -55,7 +55,7 @@ export type Availability =
       readonly agent: Agent | undefined
     }
 
-/** Maximum weight that one receipt entry can take: that of a transaction with this entry alone. */
+/** Weight of a receipt with one entry, rounded up, if the settler has one key of scheme 1 that the chain knows already. */
 const RECEIPT_WEIGHT = 5_000n
 /** Receipts that the settler must be able to pay for. */
 const RECEIPTS_AHEAD = 200n

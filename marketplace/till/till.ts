@@ -104,7 +104,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     }
   }
 
-  /** Takes up what the last run left. The work itself is not waited for, so that a node with much of it starts at once. */
+  /** Takes up what the last run left. The work itself is not waited for, so that a node with much work starts at once. */
   async resume(): Promise<void> {
     await this.#rail.starting?.()
     await this.takeUp()

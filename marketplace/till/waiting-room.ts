@@ -3,7 +3,7 @@ import { type Holder, heldTooMany } from '../../consensus/primitives/fair-share.
 
 /**
  * Calls that may wait at once. Waiting costs a caller nothing and holds a request open. If more come, {@link heldTooMany} chooses
- * a waiting call that is answered at once and told to come again. If it chooses none, the new call is.
+ * a waiting call that is answered at once and told to come again. If there is none to choose, the new call is told so.
  */
 export const WAITING_MAX = 256
 /** How many of these calls may wait for one payment. */

@@ -129,7 +129,7 @@ function callNamed(
 
 /**
  * Answers a plain call over HTTP. With a good payment the answer is the result and its receipt. Without a payment it is a 402 with the
- * terms. Many refusals of a payment are a 402, too, which has terms only if another payment would help.
+ * terms. Many refusals of a payment are a 402, too, which has options to pay only if another payment would help.
  */
 async function answerCall(place: CallPlace): Promise<PlainAnswer | Fault> {
   const { node, market, offer, request } = place

@@ -28,7 +28,7 @@ export interface OfferState {
   readonly native: NativeState
   /** Null if the stablecoin rail is off. */
   readonly stable: StableState | null
-  /** Why it cannot be bought, or null. */
+  /** Why the offer cannot be bought, or null. */
   readonly reason: string | null
 }
 

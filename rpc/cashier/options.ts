@@ -27,7 +27,7 @@ export function nativeNetwork({ network }: Pick<ChainReader, 'network'>): string
 
 /** A payment option in x402 versions 1 and 2: in HTTP, version 1 is for the body of a 402 and version 2 for its header. */
 export interface PaymentOption {
-  /** Whether it can be paid now. */
+  /** Whether the option can be paid now. */
   readonly isPayable: boolean
   readonly v1: Readonly<Record<string, unknown>>
   readonly v2: Readonly<Record<string, unknown>>
@@ -131,7 +131,7 @@ export interface NativeTerms {
   readonly quote: NativeQuote
   readonly description: string
   readonly resource: string
-  /** Why it cannot be paid now, or null. */
+  /** Why the offer cannot be paid now, or null. */
   readonly reason: string | null
   /** Seconds that the seller needs after the payment. Default: as long as the price holds. */
   readonly maxTimeoutSeconds?: number

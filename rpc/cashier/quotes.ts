@@ -194,8 +194,8 @@ function base64(text: string): string {
 }
 
 /**
- * Whether another payment would help. Only then does the answer have terms, because an automatic client pays them. It must not pay again if
- * its payment waits for a block, or is good once the form, the secret or the request of the call is corrected.
+ * Whether another payment would help. Only then does the answer have options, because an automatic client pays one. The client must not
+ * pay again if its payment waits for a block, or is good once the shape, the secret or the request of the call is corrected.
  */
 export function wantsAnother({ code, detail }: Fault): boolean {
   const { status, retry } = httpFault(code)

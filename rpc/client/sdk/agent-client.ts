@@ -71,7 +71,7 @@ export interface ClientOptions extends CeilingOptions {
   readonly signal?: AbortSignal
   /** Runs the guards on a quote but signs and pays nothing: a call ends with `PaymentRequiredError`, code `dry_run`. */
   readonly dryRun?: boolean
-  /** Called before anything is signed. Pays only if it returns `true` or a promise of it. */
+  /** Called before anything is signed. The client pays only if it returns `true` or a promise of `true`. */
   readonly onPay?: (intention: Intention) => boolean | Promise<boolean>
   /** Milliseconds in which a paid call is repeated before it counts as interrupted. Default 300,000. */
   readonly settleMs?: number

@@ -132,7 +132,7 @@ export interface VerifiedReceipt {
     readonly headerWork: boolean
     /** The result has the hash that the receipt names. */
     readonly resultHash: boolean
-    /** Service, caller, amount and payment are those of this call. */
+    /** The receipt names the service, caller, amount and payment of this call. */
     readonly receiptMatches: boolean
     /** The receipt names the request that was sent. Null if the payment commits to none. */
     readonly requestHash: boolean | null
@@ -207,7 +207,7 @@ export type NetworkName = 'mainnet' | 'testnet' | 'devnet'
 /** Facts of a network that a client must not learn from a node. */
 export interface NetworkFacts {
   readonly name: string
-  /** Id of the first block. Nothing is signed for a chain with another one. */
+  /** Id of the first block. Nothing is signed for a chain with another first block. */
   readonly genesis: string
   readonly chainId: number
   readonly addressPrefix: string

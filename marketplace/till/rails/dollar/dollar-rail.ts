@@ -295,7 +295,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
 
   /**
    * Repeats the answer. A settled authorization is public, so it does not show the buyer. The name that the buyer gave with the first call
-   * does: no chain shows it. An answer without a name is delivered once.
+   * does show the buyer, since no chain has the name. An answer without a name is delivered once.
    */
   #replay(claim: DollarIn<'settled'>, { repeatKey }: CallIdentity): Result<DollarSettled> {
     const { transaction } = claim

@@ -73,7 +73,7 @@ const RESTING_UNPROVEN_MAX = 16
 const RANK_MS = 100
 /** Order of questions while a facilitator takes few. Newcomers with refused payments come last. */
 export const RANKS = { settlement: 0, payer: 1, repeat: 1.5, newcomer: 2 } as const
-/** How often errors at one network's payments count against a facilitator: any client can cause them. */
+/** How often errors with the payments of one network of clients count against a facilitator: any client can cause such errors. */
 const FAILED_AT = { most: 1, withinMs: 10 * 60_000, namesMax: 1_000 }
 /** Texts for callers about a facilitator that said neither yes nor no. */
 const KINDS = {

@@ -33,7 +33,10 @@ export interface NewPayment {
   readonly client: Holder
 }
 
-/** Leave to ask a facilitator. `done` hears the verdict. `wasted` is called for a good payment that the payer's own fault made useless. */
+/**
+ * Leave to ask a facilitator. `done` must be called with the verdict. `wasted` is called for a good payment that the payer's own fault made
+ * useless.
+ */
 export interface Leave {
   readonly rank: number
   readonly done: (verdict: FacilitatorVerdict) => void
@@ -245,7 +248,7 @@ interface Waiter {
   readonly settle: (begins: boolean) => void
 }
 
-/** What a client or a network has under way, and what waits for that. */
+/** How many checks a client or a network has under way, and the checks that wait for one of them to end. */
 interface Line {
   open: number
   readonly waiting: Set<Waiter>
@@ -258,8 +261,8 @@ export interface LineBounds {
 }
 
 /**
- * Limits how much each client has under way, and each network to {@link NETWORK_CLIENTS} times that. What is beyond waits in line. If too
- * much waits, a client with too much of it loses its newest place in line.
+ * Limits how many checks each client has under way, and each network to {@link NETWORK_CLIENTS} times as many. Further checks wait in line.
+ * If too many wait, a client with too many of them loses its newest place in line.
  */
 export class ClientLines {
   readonly #atOnce: () => number
@@ -267,13 +270,13 @@ export class ClientLines {
   readonly #lines = new Map<string, Line>()
   readonly #waiting = new Set<Waiter>()
 
-  /** `atOnce` returns how much one client may have under way. */
+  /** `atOnce` returns how many checks one client may have under way. */
   constructor(atOnce: () => number, bounds: LineBounds) {
     this.#atOnce = atOnce
     this.#bounds = bounds
   }
 
-  /** Waits until the client may begin. False if too much waits already, or if another client took the place in line. */
+  /** Waits until the client may begin. False if too many checks wait already, or if another client took the place in line. */
   async begin(holder: Holder): Promise<boolean> {
     const { address, network } = holder
     if (!(await this.#enter(address, 1, holder))) return false

@@ -102,7 +102,7 @@ export class Payers {
   #failing({ payer, client }: Caller, { serviceId, reachesOut }: ServiceDefinition): Fault | null {
     const paid = this.#paid.count(payer)
     const isOutside = reachesOut === true
-    // A paid call allows the payer no further failure outside: each of them disturbs the server that was reached.
+    // A paid call allows the payer no further failure outside: each such failure disturbs the server that was reached.
     const outsideMs = isOutside ? this.#failedOutside.ofPayer.waitMs(payer, FAILED_OUTSIDE.ofPayer) : 0
     const ofPayerMs = Math.max(outsideMs, this.#failed.ofPayer.waitMs(payer, FAILED_ANY.ofPayer + paid))
     if (ofPayerMs > 0) return failingOf(serviceId, 'payer', ofPayerMs)

@@ -15,7 +15,10 @@ const SIGNATURE = /^0x([0-9a-fA-F]{2}){65,4096}$/
 const CHARS_MAX = 12_288
 /** Extensions of the node's offers, which clients repeat. Any other extension is dropped. */
 const EXTENSIONS = ['bazaar', 'payment-identifier'] as const
-/** Longest extensions as JSON, and their deepest nesting. The node's own take about a quarter of it, and are 9 deep. */
+/**
+ * Longest extensions as JSON, and their deepest nesting. The node's own extensions have about a quarter of this length, and are 9 levels
+ * deep.
+ */
 const EXTENSIONS_CHARS_MAX = 4_096
 const EXTENSIONS_DEPTH_MAX = 16
 /** Text members of a `resource` of x402 version 2, and their maximum lengths. */
@@ -68,7 +71,7 @@ function payloadOf({ signature, from, to, value, validAfter, validBefore, nonce 
   return { signature, authorization: { from, to, value: value.toString(), ...times, nonce } }
 }
 
-/** The members of an echoed offer that are compared with the node's offer before it is passed on. */
+/** The members of an echoed offer that are compared with the node's offer before facilitators get the echo. */
 function echoOf({ scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra }: Fields): object {
   const { name, version } = fieldsOf(extra)
   return { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra: { name, version } }

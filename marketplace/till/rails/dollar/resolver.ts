@@ -23,7 +23,7 @@ const ASK_MS_MAX = 60_000
 const PAUSE_MS_MAX = 15_000
 /**
  * Pauses between two looks at an unpaid authorization. They grow, since it is hardly ever used after all. If it was
- * never sent to be settled, they grow beyond `WATCH_MS_MAX`, up to its end: failing calls are free, and must not cause many
+ * never sent to be settled, they grow beyond `WATCH_MS_MAX`, up to the authorization's end: failing calls are free, and must not cause many
  * questions to the chain.
  */
 const WATCH_MS = 20_000
@@ -39,7 +39,7 @@ interface Case {
   /** The payer while the outcome of its settlement is not known, else null. */
   unknownOf: string | null
   attempts: number
-  /** Url of the facilitator that was asked last to settle it. */
+  /** URL of the facilitator that was asked last to settle the claim; null before the first. */
   asked: string | null
   cancel: () => void
 }

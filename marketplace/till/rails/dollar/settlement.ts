@@ -19,11 +19,11 @@ export interface SettlementDependencies {
 
 /** How a settlement is tried. */
 export interface Attempt {
-  /** Url of the facilitator to ask first; null for any. */
+  /** URL of the facilitator to ask first; null for any. */
   readonly first: string | null
   /** Whether no facilitator can have settled the claim before. Only then does a refusal end it. */
   readonly isFirst: boolean
-  /** Set if a facilitator has refused an earlier first attempt. */
+  /** Set if a facilitator has refused to settle the claim before, and the payer offers the payment again. */
   readonly isRepeat?: boolean
   /** The client that sent the payment, and its network, if they are still known. */
   readonly client?: string
@@ -73,7 +73,7 @@ export class Settlement {
     if (isFirst) this.#doubts.delete(claim.id)
     const doubt = this.#doubts.get(claim.id)
     const untilSeconds = isOver ? claim.validBefore : doubt?.untilSeconds
-    // No facilitator can have settled it before a first attempt, so then only an authorization that has run out is looked up.
+    // No facilitator can have settled the claim before a first attempt, so then only an authorization that has run out is looked up.
     const seen = isFirst && !isOver ? null : await this.#look(claim, untilSeconds)
     if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction, null)
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused('authorization_used_elsewhere'), true)

@@ -466,7 +466,7 @@ export class ValueAtRisk {
     }
   }
 
-  /** Counts payments that were adrift in the blocks that mine them. */
+  /** Moves payments that were adrift to the new blocks that mine them. */
   #pickUp({ connected, disconnected }: HeadChange): void {
     // In a reorganisation `#move` has done this.
     if (this.#adrift.size === 0 || disconnected.length > 0) return

@@ -28,7 +28,7 @@ export interface RegistrarDependencies {
   readonly chain: Chain
   readonly shop: Shop
   readonly sender: Sender
-  /** Set if other nodes hold the settler key too. If one of them sells with it, nothing is registered. */
+  /** Set if other nodes hold the settler key too. If one of these nodes sells with it, nothing is registered. */
   readonly twin?: Twin | null
   /** Called with the reason why a part of the registration is not on chain. It is tried again later. */
   readonly onFault: (fault: Fault) => void
@@ -36,7 +36,7 @@ export interface RegistrarDependencies {
 
 /**
  * Brings what this operator sells into the chain's registry: registers the agent and publishes what is missing or changed. It does so
- * only if the settler key is the owner's. Otherwise the owner does it, with a key that is not on this node.
+ * only if the settler key is the owner's. Otherwise the owner must do it with the owner's key.
  */
 export class Registrar {
   readonly #deps: RegistrarDependencies

@@ -83,7 +83,7 @@ export class Settler {
   }
 
   /**
-   * Owes the receipts of blocks that have left the best chain again, final receipts included: a miner with enough work can replace blocks
+   * Once blocks have left the best chain, owes their receipts again, also the final ones: a miner with enough work can replace blocks
    * deeper than {@link FINAL_DEPTH}. Resolves when the blocks are searched.
    */
   takeUp(left: readonly BlockId[]): Promise<void> {

@@ -24,7 +24,9 @@ export interface Closure {
   readonly height: number
   /** Null if consensus refunded the escrow at its deadline. */
   readonly receiptTxId: TxId | null
+  /** Null unless the call was delivered. */
   readonly resultHash: Hash | null
+  /** As the operator claims it; null if consensus refunded the escrow. */
   readonly durationMs: number | null
 }
 

@@ -142,8 +142,8 @@ export interface ClaimStore<C extends StoredClaim> {
   /** Notes that the caller has received the whole answer with a claim's result. Does nothing if no result is kept. */
   handedOver(id: string): Promise<void>
   /**
-   * Deletes results that finished before `beforeMs`, and what {@link beyondBytes} names. The claims stay. Returns the number of deleted
-   * results.
+   * Deletes results whose work ended before `beforeMs`, and the results that {@link beyondBytes} names. The claims stay. Returns the number
+   * of deleted results.
    */
   pruneResults(beforeMs: number, bytesMax: number): Promise<number>
 }

@@ -45,7 +45,7 @@ export type Verdict<C, A extends C = C> =
   | { readonly is: 'take'; readonly claim: C; readonly cause?: Fault | null }
   /** The payment may become good: it is judged again at each head for a while. If it does not, the caller is told `why`. */
   | { readonly is: 'wait'; readonly why: Fault }
-  /** Another replica or the background works on its claim: the till looks again until `hasMoved`, for at most `waitMs`. */
+  /** Another replica or the background works on the payment's claim: the till looks again until `hasMoved`, for at most `waitMs`. */
   | {
       readonly is: 'elsewhere'
       readonly waitMs: number

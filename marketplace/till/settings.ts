@@ -1,4 +1,4 @@
-/** Confirmations that the calls of one block need, by their sum. */
+/** Confirmations that the payments in one block need, by the sum of their values. */
 export interface ConfirmationStep {
   /** Exclusive bound of the sum, in millionths of a dollar. */
   readonly belowUsdMicros: bigint
@@ -53,7 +53,7 @@ export const RUNS_MAX = 3
 /** Depth at which a receipt counts as final. */
 export const FINAL_DEPTH = 40
 
-/** Confirmations that the calls of one block need for their sum. */
+/** Confirmations that the payments in one block need if their values have this sum, in millionths of a dollar. */
 export function confirmationsFor(sumUsdMicros: bigint, settings: MarketSettings): number {
   const step = settings.confirmationSteps.find(({ belowUsdMicros }) => sumUsdMicros < belowUsdMicros)
   return step?.confirmations ?? settings.confirmationsMax

@@ -26,7 +26,10 @@ export interface Operator {
   readonly name: string
   /** The agent's public URL, as it is registered; empty without one. */
   readonly endpoint: string
-  /** URL at which callers reach the node: the public one, or that of the address it listens on. Null without either. */
+  /**
+   * URL at which callers reach the node: the public one, or that of the address it listens on. Null if it has no public URL and listens on
+   * every address.
+   */
   readonly url: string | null
   readonly owner: Address
   readonly payout: Address
@@ -99,13 +102,13 @@ export class Shop {
     this.#closings.push(reason)
   }
 
-  /** Closes for good. Callers come again after the restart. */
+  /** Closes the shop until the process ends. Callers may come again after the restart. */
   close(reason: string): void {
     this.#ended = true
     this.#closings.unshift(() => reason)
   }
 
-  /** Whether the shop was closed for good. */
+  /** Whether the shop was closed until the process ends. */
   get hasEnded(): boolean {
     return this.#ended
   }
@@ -181,7 +184,7 @@ export class Shop {
     return null
   }
 
-  /** Why the settler cannot pay for receipts, or null. Without them the market would take payments that it cannot earn. */
+  /** Why the settler cannot pay for receipts, or null. Without receipts the market would take payments that it cannot earn. */
   #fundsReason(): string | null {
     const { head, ruleBook, database } = this.#chain
     const baseFee = baseFeeAfter(head.header, ruleBook.at(head.header.height + 1).block)

@@ -211,7 +211,7 @@ export class WorkSlots {
     return this.runUnlessFull(work, caller, Number.POSITIVE_INFINITY) as Promise<T>
   }
 
-  /** Like {@link run}, but at most `waitingMax` calls wait. Null if the call is refused to make room for another. */
+  /** Like {@link run}, but at most `waitingMax` calls wait. Null if the call is refused because too many wait. */
   async runUnlessFull<T>(work: () => Promise<T>, who: Caller | string, waitingMax: number): Promise<T | null> {
     const caller = typeof who === 'string' ? named(who) : who
     if (this.#free > 0) {

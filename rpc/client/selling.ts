@@ -15,7 +15,7 @@ import { type ClientParams, FEE_MAX_DEFAULT, feeOf } from './transactions.ts'
 /** How a paid call ended, from the seller's records. */
 export interface EndedCall {
   readonly txId: TxId
-  /** By `requestHash` of consensus/tx/request-hash.ts. */
+  /** Hash of the service and the request, as `requestHash` of consensus/tx/request-hash.ts makes it. */
   readonly requestHash: Hash
   readonly outcome: 'delivered' | 'failed'
   /** Hash of the result's bytes. Zeros if the call failed. */

@@ -64,7 +64,7 @@ export interface Route {
   readonly isDocument?: true
   /** `required`: only with the operator's token. `optional`: the token shows more. */
   readonly operator?: 'required' | 'optional'
-  /** Faults of this route alone. `SHARED_ERRORS` in `route-errors.ts` has the faults that all routes of a kind share. */
+  /** Faults of this route, without those of `SHARED_ERRORS` in `route-errors.ts`, which all routes of a kind have. */
   readonly errors?: readonly FaultCode[]
   readonly bucket: RateBucket
 }

@@ -104,7 +104,7 @@ export function createClient(options: ClientOptions): AgentClient {
 
 /**
  * A buyer of services. Failures are thrown as {@link FarthingError}. Methods that quote or pay refuse surplus arguments (`invalid_option`),
- * since a limit among them would limit nothing.
+ * since a limit among them would have no effect.
  */
 export class AgentClient {
   readonly #baseUrl: string

@@ -252,7 +252,7 @@ export interface CeilingOptions {
 export interface AllowList {
   /**
    * Addresses or agents. The address that the seller names and the payout address that the client's node tells must both be listed, unless
-   * the agent is.
+   * the agent is listed.
    */
   readonly payTo?: readonly string[]
   /** Agents of the registry. The chain itself pays only the agent in the payment. */

@@ -24,7 +24,7 @@ export interface ArrivalsDependencies {
   readonly timers: Timers
   /** Called for each settlement that a facilitator reported and the chain does not show: it brought no money. */
   readonly onMissing: (claim: DollarIn<'settled'>) => void
-  /** Reports to the operator. */
+  /** Called with the fault for the operator if a transfer was not seen. */
   readonly onFault: (fault: Fault) => void
   /** Called for unexpected errors, such as those of a failing disk. */
   readonly onError: (error: unknown) => void

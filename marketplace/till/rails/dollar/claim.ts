@@ -113,11 +113,11 @@ export interface DollarReport {
 /** A refund: owed, sent with an authorization of the operator's wallet whose outcome is not known yet, or paid. */
 export interface DollarRefund {
   readonly status: 'owed' | 'sent' | 'paid'
-  /** The nonce of that authorization; null while owed. */
+  /** The nonce of the refund's authorization; null while owed. */
   readonly nonce: string | null
   readonly validBefore: number | null
   readonly transaction: string | null
-  /** The wallet that signed the authorization; absent while owed. */
+  /** The wallet that signed the refund's authorization; absent while owed. */
   readonly from?: string
 }
 

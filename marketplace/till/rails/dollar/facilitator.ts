@@ -20,10 +20,10 @@ export type FacilitatorVerdict =
   | { readonly is: 'unreachable'; readonly detail: string; readonly status?: number }
   | { readonly is: 'busy'; readonly detail: string; readonly waitMs: number }
 
-/** HTTP statuses that blame the request. Any other is about the server, or about this node's account there. */
+/** HTTP statuses that blame the request. Any other status is about the server, or about this node's account there. */
 const OF_PAYMENT: ReadonlySet<number> = new Set([400, 413, 422])
 
-/** Whether the status of an answer without a verdict blames the payment. Then the same payment would get it again. */
+/** Whether the status of an answer without a verdict blames the payment. Then the same payment would get the same status again. */
 export function isOfPayment(status: number): boolean {
   return OF_PAYMENT.has(status)
 }
@@ -49,7 +49,7 @@ const OF_PAYER =
 /** This node's own reason for an authorization that ran out while its settlement was unknown. It does not blame the payer. */
 export const EXPIRED_UNSETTLED = 'authorization_expired_unsettled'
 
-/** Words that make a reason one about the facilitator's own key, account or gas, although {@link OF_PAYER} matches it. */
+/** Words of reasons that are about the facilitator's own key, account or gas, although {@link OF_PAYER} matches them. */
 const OF_FACILITATOR = /(^|_)(gas|facilitator|relayer|sponsor|api|key|account|fee)(_|$)/
 
 /** Whether a settlement was refused for what the payer has signed or holds. `reason` is in lower case. */

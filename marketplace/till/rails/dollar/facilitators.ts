@@ -287,7 +287,7 @@ export class FacilitatorPool {
       // Questions that were open together count once.
       if (member.restUntilMs <= nowMs) member.allowance.spent(nowMs, waitMs)
       member.restUntilMs = nowMs + Math.min(REST_MS_MAX, waitMs)
-      // Failures of questions that were open when the breaker opened do not count again.
+      // Failures of questions that were under way when the breaker opened do not count.
     } else if (!breaker.isOpen(nowMs) && isOwnFailure(member, verdict, question)) breaker.failed(nowMs)
   }
 

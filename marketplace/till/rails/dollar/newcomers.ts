@@ -70,7 +70,7 @@ const KEPT_MS = 3_000
 const KEPT_MAX = 10_000
 /** How long this node leaves the chain alone after it could not be asked. */
 const AWAY_MS = 10_000
-/** Refused and failed payments that move a client back in the order; more of them move it no further. */
+/** How many refused and failed payments move a client back in the order. Further ones do not move it further. */
 const RANKS_MAX = 10
 /** The wait that a client with too many waiting checks is told. */
 const WAIT_MS = 5_000

@@ -16,7 +16,7 @@ const CHARS_MAX = 12_288
 /** Extensions of the node's offers, which clients repeat. Any other extension is dropped. */
 const EXTENSIONS = ['bazaar', 'payment-identifier'] as const
 /**
- * Longest extensions as JSON, and their deepest nesting. The node's own extensions have about a quarter of this length, and are 9 levels
+ * Longest extensions as JSON, and their deepest nesting. The node's own extensions have about a fifth of this length, and are 9 levels
  * deep.
  */
 const EXTENSIONS_CHARS_MAX = 4_096

@@ -411,7 +411,7 @@ interface Taken {
 
 /**
  * What a reorganisation of one block would take from a seller: the payments in the block that were taken for work. Other payments do
- * not count: they go back to their payers, and a stranger could otherwise make all calls of a block wait. After a reorganisation a
+ * not count: they go back to their payers, and another party could otherwise make all calls of a block wait. After a reorganisation a
  * payment counts in the block that holds it then.
  */
 export class ValueAtRisk {

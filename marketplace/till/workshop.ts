@@ -10,7 +10,7 @@ import { checkRequest, type ServiceDefinition } from '../services/service.ts'
 import { addTo, ClientTally } from './client-counts.ts'
 import { type Caller, FailingCallers, isCausedOutside } from './failing-callers.ts'
 
-/** How long a service may take, and whether it depends on an address of the caller's choice. */
+/** How long a service may take, and whether it contacts other hosts or runs a model. */
 type ServicePace = Pick<ServiceDefinition, 'timeoutMs' | 'reachesOut'>
 
 /**

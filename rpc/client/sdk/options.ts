@@ -61,7 +61,7 @@ export const EVENT_KINDS: Kinds<Required<EventOptions>> = {
 }
 /** Options of `services`. */
 export const FILTER_KINDS = { capability: KIND.text, q: KIND.text } as const
-/** Options of `allow`. A value that is no array would have no effect. */
+/** Options of `allow`. Each must be a list: a text would allow every part of itself, too. */
 export const ALLOW_KINDS: Kinds<Required<AllowList>> = { payTo: LIST, agents: LIST, services: LIST }
 
 /**

@@ -13,16 +13,13 @@ import type { DollarTerms } from './terms.ts'
 /** Calls of one payer that may be under way at once. Each that waits costs memory and delays the calls behind it. */
 const AT_ONCE_MAX = 64
 const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
-/**
- * Calls with finished work that a payer may leave unpaid within ten minutes. The service works before it is paid, so it gives these away.
- */
+/** Calls that a payer may leave unpaid within ten minutes, although their work is done. The service works before it is paid. */
 const UNPAID = { ...SPAN, most: 5 }
 /** Paid calls that are counted for a payer. After so many, all calls of the payer that are under way may be worked on at once. */
 const PAID = { ...SPAN, most: AT_ONCE_MAX }
 /**
  * Calls within ten minutes whose work may fail, at any service. Each paid call allows one more. Failed work is done for nothing, and its
- * claim is kept.
- * Clients are bounded as well as payers, because an attacker can make any number of payers.
+ * claim is kept. Clients are bounded as well as payers, because an attacker can make any number of payers.
  */
 export const FAILED_ANY = { ofPayer: 30, ofClient: 40 } as const
 /**

@@ -188,7 +188,7 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
     return gone || closureOf(chain.database, txId) !== undefined ? 'late' : 'adrift'
   }
 
-  /** If a reorganisation holds the work of a payment up, what its caller is told; else null. */
+  /** The fault if a reorganisation took the escrow of a payment, which failed in its new block or is unknown now; else null. */
   #whyAdrift(txId: TxId): Fault | null {
     const { chain, sink } = this.#deps
     if (chain.moving || chain.database.get(ESCROWS, txId) !== undefined) return null

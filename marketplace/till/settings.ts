@@ -21,7 +21,7 @@ export interface MarketSettings extends PriceBounds {
   readonly confirmationSteps: readonly ConfirmationStep[]
   /** Confirmations for sums at or above the last step's bound. */
   readonly confirmationsMax: number
-  /** Longest wait within one call, for confirmations or for work under way. */
+  /** Longest wait within one call: for confirmations, for work on another replica, and on the dollar rail for work under way here. */
   readonly settleWaitMs: number
   /** How long results are kept for a repeated call, and at most how many bytes of them. */
   readonly resultKeepMs: number

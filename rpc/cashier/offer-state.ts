@@ -9,7 +9,7 @@ import type { MarketApi } from '../node/node-api.ts'
 
 /**
  * State of an offer on the native rail: its quote, even before the service is on chain, and why it cannot be sold. The quote is null if the
- * coin has no price that the operator quotes; the reason is null if the offer can be sold.
+ * offer has no price in coins now. The reason is null if the offer can be sold.
  */
 export interface NativeState {
   readonly quote: NativeQuote | null

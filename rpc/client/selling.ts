@@ -44,7 +44,7 @@ export async function signSettlement(
 /**
  * Signs the receipt transaction that a facilitator wrote. The facilitator is not trusted, and the settler's account can do more than post
  * receipts. So kind, sender, chain and fee are checked, and that the one entry has this payment, outcome and result hash. Faults:
- * `cli/refused`, `cli/fee-too-high`, `tx/...`.
+ * `cli/refused`, `cli/fee-too-high`, and those of a transaction that cannot be read.
  */
 export async function signReceipt(
   unsigned: unknown,

@@ -288,7 +288,10 @@ export class AgentClient {
     return { callTool: payingTools(client, this.#paidParts()) }
   }
 
-  /** Pays a quote of any seller and waits for the confirmations that the seller wants. For schemes of other clients. */
+  /**
+   * Pays a quote of any seller and waits for the confirmations that the seller wants. For schemes of other clients. Errors: those of
+   * {@link pay}, `payment_failed`, `payment_void`, and `InterruptedPaymentError` when time is up.
+   */
   async payAndWait(quote: Quote, ...more: readonly never[]): Promise<Payment> {
     checkGiven('payAndWait', 'quote', quote, KIND.quote)
     checkNoMore('payAndWait', more)

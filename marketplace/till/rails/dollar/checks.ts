@@ -83,8 +83,8 @@ function checkSignature({ authorization }: DollarPayment, terms: DollarTerms): F
 }
 
 /**
- * Whether the payer's own key signed in the form that tokens take, so that no other party can have made this payment. Takes about a
- * millisecond for each new payment.
+ * Whether the payer's own key made the signature, with the lower s that tokens accept, so that no other party can have made this payment.
+ * Takes about a millisecond for each new payment.
  */
 export function isOwnKey({ authorization }: DollarPayment, terms: DollarTerms): boolean {
   const signer = signerOf(authorization, terms)

@@ -29,7 +29,7 @@ export interface PaymentToJudge {
   readonly secret: Uint8Array | null
   readonly agentId: AgentId
   readonly serviceId: ServiceId
-  /** Null if the caller of this code checks the commitment to the request itself. */
+  /** The text of the request. Null if it is not known here: then the payment's commitment to it is not checked. */
   readonly request: string | null
   readonly service: Service
   readonly timeoutMs: number

@@ -89,8 +89,8 @@ export class Registrar {
   }
 
   /**
-   * Sends a part of the registration. One that was mined and failed would fail again: that is reported, and its fee is not paid
-   * again for a while.
+   * Sends a part of the registration. A part whose transaction was mined and failed would fail again: that is reported, and no further fee
+   * is paid for it within {@link RETRY_BLOCKS}.
    */
   async #send<K extends TxKind>(part: string, kind: K, payload: PayloadOf<K>, memo?: Uint8Array): Promise<boolean> {
     const { chain, sender, onFault } = this.#deps

@@ -72,7 +72,7 @@ interface OpenDollarClaim extends DollarClaimBase {
   readonly payload: object
   /** Set while no facilitator was asked to settle it. Absent if one may have been, and in older claims. */
   readonly unsent?: true
-  /** How often work for it has failed; absent before the first time. */
+  /** How often the work of the claim has failed; absent if it never has. */
   readonly failedRuns?: number
 }
 

@@ -376,7 +376,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
     return ended
   }
 
-  /** Settles finished work again, after a facilitator has refused it. */
+  /** Settles finished work again, after a facilitator has refused its settlement. */
   async #settleAgain(
     claim: DollarIn<'settling'>,
     steps: Steps<DollarClaim>,

@@ -180,7 +180,7 @@ export class Payers {
     return UNPAID.most + this.#paid.count(payer) - this.#unpaid.count(payer) - this.#unknownOf(payer)
   }
 
-  /** Notes how a settlement ended. Of refusals that may be the facilitator's fault, more are allowed. */
+  /** Notes how a settlement ended. A payer may have more refusals that can be the facilitator's fault than refusals that cannot. */
   ended(claim: DollarIn<'settled' | 'unpaid' | 'owed'>): void {
     const { id, payer, state } = claim
     const client = this.#open.get(id)

@@ -46,7 +46,7 @@ export interface VerifiedPayment {
   readonly commitment: 'opened' | 'none' | 'unchecked'
 }
 
-/** A recorded settlement, new or from before. */
+/** A recorded settlement; `replayed` if it was recorded before this call. */
 export interface RecordedSettlement {
   readonly record: SettlementRecord
   /** Keys of the server that settles. */
@@ -67,8 +67,8 @@ export interface FacilitatorDependencies {
 
 /**
  * Checks payments to any agent of the chain, for servers without a node, and records how their settlers say that calls
- * ended. It moves no money and claims no payment: a seller that makes no claim of its own before the work may do it
- * twice.
+ * ended. It moves no money and claims no payment: a seller that makes no claim of its own before the work may work
+ * twice for one payment.
  */
 export class Facilitator {
   readonly #deps: FacilitatorDependencies
@@ -118,7 +118,7 @@ export class Facilitator {
     return this.#deps.records.expire(this.#deps.chain.head.header.height - FINAL_DEPTH)
   }
 
-  /** The call in the form that {@link judgePayment} takes. */
+  /** The call as {@link judgePayment} takes it. */
   #callOf(payment: FacilitatedPayment) {
     const { agentId, serviceId } = payment
     const service = this.#deps.chain.database.get(SERVICES, { agentId, serviceId })
@@ -206,7 +206,7 @@ interface Offered {
   readonly keys: AccountKeys
 }
 
-/** A recorded payment: the same agent and request get the record again. */
+/** Answers a settlement of a recorded payment: the same agent and request get the record again, any other gets a fault. */
 function joined(record: SettlementRecord, { payment, settlement, keys }: Offered): Result<RecordedSettlement> {
   if (record.requestHash === settlement.requestHash && record.agentId === payment.agentId)
     return ok({ record, keys, replayed: true })

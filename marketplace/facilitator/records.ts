@@ -34,6 +34,6 @@ export type Put =
 export interface SettlementRecords {
   get(txId: TxId): Promise<SettlementRecord | undefined>
   put(record: SettlementRecord): Promise<Put>
-  /** Forgets records with a deadline below a height, a bounded number at once; gives how many. */
+  /** Forgets records with a deadline below a height, a bounded number at once. Returns their number. */
   expire(belowHeight: number): Promise<number>
 }

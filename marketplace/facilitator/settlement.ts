@@ -10,7 +10,7 @@ import { readSignedText, type SignedText, textJob } from '../../consensus/tx/sig
 import { DURATION_MS_MAX } from '../till/rails/native/settler.ts'
 import { settlementText } from './settlement-text.ts'
 
-/** How a seller says that a paid call ended, with its signature; unchecked. */
+/** How a seller says that a paid call ended, with a signature that is not checked yet. */
 export interface Settlement {
   readonly settler: Address
   readonly outcome: 'delivered' | 'failed'

@@ -37,7 +37,7 @@ const AGENT_RECORD = container('Agent', {
   registeredAt: uint32,
 })
 
-/** A seller. `owner` may change the record, `payout` receives payments, `settlers` may post receipts. */
+/** A seller. `owner` may change the record, `payout` receives payments, `owner` and `settlers` may post receipts. */
 export type Agent = ValueOf<typeof AGENT_RECORD>
 
 /** Agents by id. */

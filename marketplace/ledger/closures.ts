@@ -22,9 +22,11 @@ const CLOSURE = container('Closure', {
 export interface Closure {
   readonly how: (typeof HOW)[number]
   readonly height: number
-  /** Null if consensus refunded it. */
+  /** Null if consensus refunded the escrow at its deadline. */
   readonly receiptTxId: TxId | null
+  /** Null unless the call was delivered. */
   readonly resultHash: Hash | null
+  /** As the operator claims it; null if consensus refunded the escrow. */
   readonly durationMs: number | null
 }
 
@@ -37,7 +39,7 @@ export function closureOf(database: DatabaseReader, txId: TxId): Closure | undef
   return bytes === undefined ? undefined : decodeClosure(bytes)
 }
 
-/** How a closed escrow ended, in words. A node that began from a snapshot may not know. */
+/** How a closed escrow ended, in words. A node that began from a snapshot may not know how. */
 export function endText(database: DatabaseReader, txId: TxId): string {
   const closure = closureOf(database, txId)
   if (closure === undefined) return 'it was refunded or settled before'

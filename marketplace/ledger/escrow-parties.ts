@@ -14,7 +14,7 @@ type Seller = Pick<Agent, 'owner' | 'payout' | 'settlers'>
 
 /**
  * The parties of escrows that a block closes. An escrow from an earlier block is in the parent state. One that is
- * opened and closed in the same block is in no state, so the block's transactions are followed in order.
+ * opened and closed in the same block is in no stored state, so the block's transactions are followed in order.
  */
 export class EscrowParties {
   readonly #before: StateView

@@ -64,8 +64,8 @@ export const ESCROW_TOTALS = stateTable<void, ValueOf<typeof TOTALS_RECORD>>({
 const INVOKES_RECORD = list(container('MinedInvoke', { txId: hex32<TxId>(), term: uint32 }), BLOCK_TRANSACTIONS_MAX)
 
 /**
- * Invokes by mining height, in block order. At height D the invokes of height D - term are due, if their escrows are still open. The list
- * is derived from the escrow records, so it stays outside the state root.
+ * Invokes by mining height, in block order. An invoke of height H with term T is due at height H + T, if its escrow is still open. The
+ * lists are derived from the escrow records, so they stay outside the state root.
  */
 export const INVOKES = stateTable<number, ValueOf<typeof INVOKES_RECORD>>({
   name: 'invokes',
@@ -75,7 +75,7 @@ export const INVOKES = stateTable<number, ValueOf<typeof INVOKES_RECORD>>({
   rooted: false,
 })
 
-/** Escrows per step when the list is rebuilt. */
+/** Escrows per step when the lists are rebuilt. */
 const RELISTED_PER_STEP = 64
 
 interface PlacedInvoke {
@@ -202,7 +202,7 @@ function* refundDue({ rules, height, overlay, emit }: BlockContext): Iterable<vo
 
 /**
  * Rebuilds the lists of open escrows per mining height, in block order. Closed escrows are left out: no rule reads them
- * again. Each list is sorted once.
+ * again. Each list is sorted once per call.
  */
 function* relistInvokes(overlay: Overlay, records: Iterable<StateRecord>): Iterable<void> {
   const found = new Map<number, PlacedInvoke[]>()

@@ -20,7 +20,9 @@ import { OUTCOME_DELIVERED } from '../../consensus/tx/payloads.ts'
 import { type ServiceName, serviceKey } from './agents.ts'
 import { EscrowParties, type Parties } from './escrow-parties.ts'
 
-/** Duration classes: class i counts durations up to 2^i ms, the last one all longer ones. */
+/**
+ * Number of duration classes. Class i counts durations above 2^(i-1) and up to 2^i ms, class 0 also 0 ms, the last class all longer ones.
+ */
 export const DURATION_CLASSES = 24
 
 const OUTCOMES_RECORD = container('Outcomes', {
@@ -36,10 +38,10 @@ const OUTCOMES_RECORD = container('Outcomes', {
 })
 
 /**
- * How the paid calls of a service ended, without those by the agent's own owner, payout and settlers. `failed`:
+ * How the paid calls of a service or an operator ended, without those by the agent's own owner, payout and settlers. `failed`:
  * reported by the operator; `expired`: refunded at the deadline. `volume`: what delivered calls paid. `topPayerVolume`:
- * the part of it that the largest payer paid. `squares`: the sum of the squares of what each caller paid. `payers`: the
- * number of callers. `feesBurned`: base fees that all payments burned, however they ended; they cannot be recovered.
+ * the part of it that the largest payer paid. `squares`: the sum of the squares of what each caller paid for delivered calls. `payers`: the
+ * number of callers with a delivered call. `feesBurned`: base fees that all payments burned, however they ended; they cannot be recovered.
  * `durations`: deliveries per duration class, as the operator claims.
  */
 export type Outcomes = ValueOf<typeof OUTCOMES_RECORD>
@@ -59,7 +61,7 @@ export const NO_OUTCOMES: Outcomes = {
 
 /**
  * Outcomes by service and by operator. 0 || agent id `/` service id -> record; 2 || agent id -> record of all its
- * services; 1 and 3 || the same `/` caller -> what that caller paid.
+ * services; 1 and 3 || the same `/` caller -> what that caller paid for delivered calls.
  */
 export const OUTCOMES: FoldedIndex = { name: 'outcomes-2', prefix: 0x07, fold }
 

@@ -38,7 +38,7 @@ interface PayerName extends ServiceName {
   readonly caller: Address
 }
 
-/** Marks that a caller has paid for a service before. */
+/** Marks that a caller has paid for a delivered call of a service before. */
 export const PAYERS = stateTable<PayerName, number>({
   name: 'payers',
   prefix: 0x64,

@@ -42,8 +42,8 @@ interface Standoff {
 }
 
 /**
- * Closes the market while the chain is not reliable: the node is behind, the chain reorganised deeply, or a heavier branch waits for the
- * operator. Reports such reorganisations and branches to the operator.
+ * Tells why the market is closed while the chain is not reliable: the node is behind, the chain reorganised deeply, or a heavier branch
+ * waits for the operator. Reports such reorganisations and branches to the operator.
  */
 export class ChainWatch {
   readonly #deps: ChainWatchDependencies

@@ -42,7 +42,7 @@ export interface ClaimKind<C extends StoredClaim> {
    * claim yet, or no money depends on the write. Absent: no write may be lost.
    */
   readonly isTentative?: (claim: C) => boolean
-  /** Payer and price of a claim's result, and whether the claim says that the answer was handed over. */
+  /** Payer and price of a claim's result, and whether the claim says that the answer was received. */
   readonly paidFor: (claim: C) => Omit<KeptResult, 'bytes'>
   /**
    * The name that a claim holds, given by the payer to its call. Only one claim may hold a name at a time. Null if the claim holds none.
@@ -63,8 +63,8 @@ export interface ClaimPage<C extends StoredClaim> {
 /** How one replica stands among those that share a store of claims. */
 export interface SharedClaims {
   /**
-   * Why claims can neither be taken nor ended now, or null. The store cannot be reached, or this replica was silent for so long that others
-   * may take over its claims.
+   * Why claims can neither be taken nor ended now, or null. The store cannot be reached, or this replica was silent for so long that other
+   * replicas may take over its claims.
    */
   readonly awayBecause: string | null
   /**
@@ -72,7 +72,7 @@ export interface SharedClaims {
    * lost.
    */
   readonly arrivals: number
-  /** Grows when others took this replica for dead, and have taken over its claims. */
+  /** Grows when other replicas took this one for dead, and have taken over its claims. */
   readonly lapses: number
 }
 
@@ -101,7 +101,7 @@ export async function unlessAway<T>(work: () => Promise<Result<T>>): Promise<Res
 
 /**
  * Where claims are kept: one per payment over all replicas of an operator. A write is on disk before its promise resolves. Exceptions are
- * tentative claims, the mark of an answer that was handed over, and the forgetting of results. A shared store throws {@link ClaimsAway}
+ * tentative claims, the mark of an answer that was received, and the deletion of results. A shared store throws {@link ClaimsAway}
  * when it cannot be reached.
  */
 export interface ClaimStore<C extends StoredClaim> {
@@ -139,11 +139,11 @@ export interface ClaimStore<C extends StoredClaim> {
    * their service: each takes a place on the page, and is left out if it is of another service.
    */
   recent(limit: number, cursor: string | null, serviceId?: string): Promise<ClaimPage<C>>
-  /** Notes that the answer with a claim's result was handed over to the end. Does nothing if no result is kept. */
+  /** Notes that the caller has received the whole answer with a claim's result. Does nothing if no result is kept. */
   handedOver(id: string): Promise<void>
   /**
-   * Deletes results that finished before `beforeMs`, and what {@link beyondBytes} names. The claims stay. Returns the number of deleted
-   * results.
+   * Deletes results whose work ended before `beforeMs`, and the results that {@link beyondBytes} names. The claims stay. Returns the number
+   * of deleted results.
    */
   pruneResults(beforeMs: number, bytesMax: number): Promise<number>
 }
@@ -155,7 +155,7 @@ export interface KeptResult {
   readonly payer: string | null
   /** Price paid, in millionths of a dollar; 0 if it was not paid. */
   readonly priceUsdMicros: bigint
-  /** Whether the answer was handed over to the end at least once. */
+  /** Whether the caller has received the whole answer at least once. */
   readonly isDelivered: boolean
 }
 

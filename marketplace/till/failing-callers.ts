@@ -9,7 +9,7 @@ export interface Caller {
   readonly client: Holder
 }
 
-/** The client of calls whose client is not known, for example of those that a start takes up. */
+/** The client of calls whose client is not known, for example of calls that a start takes up. */
 export const NO_CLIENT: Holder = { address: '', network: '' }
 
 /**
@@ -54,7 +54,7 @@ export class FailingCallers {
     if (isKnown(client)) this.#goodOfClient.add(client)
   }
 
-  /** Notes a call that failed at its address, or at the model. */
+  /** Notes a call that failed at an address of the payer's choice, or at a model. */
   failed({ payer, client }: Caller): void {
     this.#failedOfPayer.add(payer)
     if (isKnown(client)) this.#failedOfClient.add(client)

@@ -43,9 +43,9 @@ export type Ended<C> = Result<C> | null
 export type Verdict<C, A extends C = C> =
   /** Good: this claim is written and worked on. With a `cause`, no work is done, and the payment goes back at once. */
   | { readonly is: 'take'; readonly claim: C; readonly cause?: Fault | null }
-  /** It may become good: it is judged again at each head for a while. If it does not, the caller is told `why`. */
+  /** The payment may become good: it is judged again at each head for a while. If it does not, the caller is told `why`. */
   | { readonly is: 'wait'; readonly why: Fault }
-  /** Another replica or the background works on its claim: the till looks again until `hasMoved`, for at most `waitMs`. */
+  /** Another replica or the background works on the payment's claim: the till looks again until `hasMoved`, for at most `waitMs`. */
   | {
       readonly is: 'elsewhere'
       readonly waitMs: number
@@ -57,7 +57,7 @@ export type Verdict<C, A extends C = C> =
   /** Not decided, since something changed while it was judged: the till looks again. */
   | { readonly is: 'moved' }
 
-/** Whether the work of a claim may begin now that it has a place. */
+/** Whether the work of a claim may begin, now that it has a place in the `Workshop`. */
 export type Gate<C> =
   /** Yes: `begun` is the claim with its work begun, for the first time or again. */
   | { readonly is: 'open'; readonly begun: C }
@@ -84,7 +84,10 @@ export interface Held<C, I> {
 export interface Steps<C> {
   /** Writes the claim; false if another call or replica has the payment. */
   readonly claim: () => Promise<boolean>
-  /** Waits for a place, asks {@link Rail.mayBegin}, writes `executing`, runs the service and calls {@link Rail.end}. */
+  /**
+   * Waits for a place, asks {@link Rail.mayBegin}, writes `executing`, runs the service and calls {@link Rail.end}. With the `cause` of a
+   * verdict it only calls {@link Rail.end}.
+   */
   readonly work: () => Promise<Ended<C>>
 }
 
@@ -140,10 +143,11 @@ export interface Rail<Call extends TillCall, C extends StoredClaim, I extends Id
   /** Whether work may begin. The work may have waited for a place, or for a start of the node. */
   mayBegin(claim: C, task: Task): Gate<C>
   /**
-   * Called if another replica has moved the claim before its work began; tells how that work ended. Absent: the payment is judged again.
+   * Called if `executing` could not be written, mostly because another replica has moved the claim. Tells how the work ended. Absent: the
+   * payment is judged again.
    */
   lost?(claim: C): Promise<Ended<C>>
-  /** Hears how a service ended, for the limits of callers whose calls fail. */
+  /** Called when a service has ended, for the limits of callers whose calls fail. */
   worked(task: Task, caller: Caller, outcome: Result<string>): void
   /**
    * Writes the end of the work: a result as JSON text, or a fault, for which the payment is given back, or left unused if no money has
@@ -164,8 +168,8 @@ export interface Rail<Call extends TillCall, C extends StoredClaim, I extends Id
   /** Ends what the rail does in the background; resolves when that has ended. */
   stop(): Promise<unknown>
 
-  /** Hears that an answer was handed over to the end. */
+  /** Called when the caller has received the whole answer. */
   handedOver(claim: A): Promise<void>
-  /** Hears the outcome of each call. */
+  /** Called with the outcome of each call. */
   counted?(outcome: Result<Settled<A>>): void
 }

@@ -1,4 +1,4 @@
-/** Confirmations that the calls of one block need, by their sum. */
+/** Confirmations that the payments in one block need, by the sum of their values. */
 export interface ConfirmationStep {
   /** Exclusive bound of the sum, in millionths of a dollar. */
   readonly belowUsdMicros: bigint
@@ -13,19 +13,22 @@ export interface PriceBounds {
   readonly nativeUsdMaxMicros: bigint | null
 }
 
-/** Numbers of the market. Operators set all but the confirmation steps, which are the same on every node: see `settingsOf` in `src/market/open-market.ts`. */
+/**
+ * Numbers of the market. Operators set all but the confirmations (`confirmationSteps` and `confirmationsMax`), which are the same on every
+ * node: see `settingsOf` in `src/market/open-market.ts`.
+ */
 export interface MarketSettings extends PriceBounds {
   readonly confirmationSteps: readonly ConfirmationStep[]
   /** Confirmations for sums at or above the last step's bound. */
   readonly confirmationsMax: number
-  /** Longest wait within one call, for confirmations or for work under way. */
+  /** Longest wait within one call: for confirmations, for work on another replica, and on the dollar rail for work under way here. */
   readonly settleWaitMs: number
   /** How long results are kept for a repeated call, and at most how many bytes of them. */
   readonly resultKeepMs: number
   readonly resultBytesMax: number
 }
 
-/** The confirmation steps, and what holds where the operator sets nothing. */
+/** The confirmations, and the defaults of what operators can set. */
 export const DEFAULT_MARKET_SETTINGS: MarketSettings = {
   confirmationSteps: [
     { belowUsdMicros: 100_000n, confirmations: 1 },
@@ -50,7 +53,7 @@ export const RUNS_MAX = 3
 /** Depth at which a receipt counts as final. */
 export const FINAL_DEPTH = 40
 
-/** Confirmations that the calls of one block need for their sum. */
+/** Confirmations that the payments in one block need if their values have this sum, in millionths of a dollar. */
 export function confirmationsFor(sumUsdMicros: bigint, settings: MarketSettings): number {
   const step = settings.confirmationSteps.find(({ belowUsdMicros }) => sumUsdMicros < belowUsdMicros)
   return step?.confirmations ?? settings.confirmationsMax

@@ -24,13 +24,16 @@ export interface TransactionSink {
 export interface Operator {
   readonly agentId: AgentId
   readonly name: string
-  /** Its public URL, as it is registered; empty without one. */
+  /** The agent's public URL, as it is registered; empty without one. */
   readonly endpoint: string
-  /** Where callers reach it: the public URL, or where it listens. Null where it listens on every address. */
+  /**
+   * URL at which callers reach the node: the public one, or that of the address it listens on. Null if it has no public URL and listens on
+   * every address.
+   */
   readonly url: string | null
   readonly owner: Address
   readonly payout: Address
-  /** Signs receipts; also registrations, if it is the owner. */
+  /** Signs receipts, and also registrations if its address is the owner's. */
   readonly settler: AccountSigner & { readonly address: Address }
   /** Settlers of other replicas; the owner's node lists them on chain beside its own. */
   readonly otherSettlers?: readonly Address[]
@@ -55,7 +58,7 @@ export type Availability =
       readonly agent: Agent | undefined
     }
 
-/** Maximum weight that one receipt entry can take: that of a transaction with this entry alone. */
+/** Weight of a receipt with one entry, rounded up, if the settler has one key of scheme 1 that the chain knows already. */
 const RECEIPT_WEIGHT = 5_000n
 /** Receipts that the settler must be able to pay for. */
 const RECEIPTS_AHEAD = 200n
@@ -99,13 +102,13 @@ export class Shop {
     this.#closings.push(reason)
   }
 
-  /** Closes for good. Callers come again after the restart. */
+  /** Closes the shop until the process ends. Callers may come again after the restart. */
   close(reason: string): void {
     this.#ended = true
     this.#closings.unshift(() => reason)
   }
 
-  /** Whether it was closed for good. */
+  /** Whether the shop was closed until the process ends. */
   get hasEnded(): boolean {
     return this.#ended
   }
@@ -124,17 +127,17 @@ export class Shop {
     return this.#offers.get(serviceId as ServiceId)
   }
 
-  /** The agent as it is mined, undefined if it is not. */
+  /** The agent's record on the chain; undefined if its registration is not mined. */
   get agent(): Agent | undefined {
     return this.#chain.database.get(AGENTS, this.operator.agentId)
   }
 
-  /** The mined record of a service. */
+  /** The record of a service on the chain; undefined if it was never published. */
   record(serviceId: ServiceId): Service | undefined {
     return this.#chain.database.get(SERVICES, { agentId: this.operator.agentId, serviceId })
   }
 
-  /** Whether receipts of this node are taken: its settler is the agent's owner, or one of its settlers. */
+  /** Whether the chain takes receipts of this node: its settler is the agent's owner, or one of the agent's settlers. */
   get maySettle(): boolean {
     const { agent } = this
     const { address } = this.operator.settler
@@ -163,7 +166,7 @@ export class Shop {
 
   /**
    * Why a call that is paid in coins is not served now, or null. The code `service/unavailable` means that the request is right: then
-   * a good payment is taken, and given back.
+   * a good payment is taken and given back, unless the shop is closed.
    */
   whyNotServed(offer: Offer, asked: RequestText): Fault | null {
     const availability = this.availability(offer)
@@ -181,7 +184,7 @@ export class Shop {
     return null
   }
 
-  /** Without coins for receipts, the market would take money that it cannot earn. */
+  /** Why the settler cannot pay for receipts, or null. Without receipts the market would take payments that it cannot earn. */
   #fundsReason(): string | null {
     const { head, ruleBook, database } = this.#chain
     const baseFee = baseFeeAfter(head.header, ruleBook.at(head.header.height + 1).block)

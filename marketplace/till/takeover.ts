@@ -13,8 +13,8 @@ export interface ClaimWorker {
 }
 
 /**
- * For tills over a store that replicas share: takes up the claims of a dead replica, and lets go of claims that others took while this
- * replica was taken for dead. A replica that was taken for dead sells and settles nothing until this is done.
+ * For tills over a store that replicas share: takes up the claims of a dead replica, and lets go of claims that other replicas took
+ * while this one was taken for dead. A replica that was taken for dead sells and settles nothing until this is done.
  */
 export class Takeover {
   readonly #shared: SharedClaims

@@ -20,7 +20,7 @@ export interface TillDependencies<C extends StoredClaim> {
   readonly settings: MarketSettings
   readonly clock: Clock
   readonly timers: Timers
-  /** Hears of errors in work that no caller waits for: a failing disk. */
+  /** Called for errors in work that no caller waits for, such as those of a failing disk. */
   readonly onError: (error: unknown) => void
 }
 
@@ -29,13 +29,13 @@ interface Running<C, I> extends Held<C, I> {
   readonly ended: Promise<Ended<C>>
 }
 
-/** Work that begins later. `cancel` ends its timer; null if it waits for a head. */
+/** Work that begins later. `cancel` ends its timer; null if the work waits only for a new head. */
 interface Parked {
   readonly begin: () => void
   readonly cancel: (() => void) | null
 }
 
-/** Pause between two looks at work elsewhere, or at a reorganisation under way. */
+/** Pause between two looks at a claim that is worked on elsewhere, or at a reorganisation under way. */
 const POLL_MS = 100
 /** Maximum looks at one payment within one call. If its claim has moved each time, the call is told to come again. */
 const TURNS_MAX = 5
@@ -67,7 +67,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     })
   }
 
-  /** Calls whose work is under way. */
+  /** Number of claims that are worked on in this process, whether or not a call waits for them. */
   get runningCount(): number {
     return this.#running.size
   }
@@ -94,7 +94,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return outcome
   }
 
-  /** Notes that an answer was handed over to the end. */
+  /** Notes that the caller has received the whole answer. */
   async handedOver(claim: A): Promise<void> {
     if (this.#abandoned) return
     try {
@@ -104,7 +104,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     }
   }
 
-  /** Takes up what the last run left. The work itself is not waited for, so that a node with much of it starts at once. */
+  /** Takes up what the last run left. The work itself is not waited for, so that a node with much work starts at once. */
   async resume(): Promise<void> {
     await this.#rail.starting?.()
     await this.takeUp()
@@ -140,15 +140,15 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     this.#abandoned = true
   }
 
-  /** Wakes the calls that wait, to look again. */
+  /** Wakes the waiting calls, so that they look at their payments again. */
   wake(): void {
     this.#room.wake()
   }
 
   /**
    * Moves a claim on if it is still in the given state. Tries again while the store is away, since finished work must not be lost. If the
-   * answer to a write is lost, the write counts when the store holds exactly that claim. False if the claim moved otherwise, or once the
-   * till is abandoned.
+   * answer to a write is lost, the write counts when the store holds exactly that claim. False if the claim moved otherwise, or if the till
+   * is abandoned before a write. Throws {@link ClaimsAway} if the store stays away.
    */
   async advance(from: C['state'], next: C): Promise<boolean> {
     const { store, clock } = this.#deps
@@ -165,7 +165,10 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return false
   }
 
-  /** Reports an error that no caller hears, except that the store is away: its open claims are taken up when it is back. */
+  /**
+   * Reports an error that no caller hears. Not reported are errors of an abandoned till, and a store that is away: the open claims are
+   * taken up when the store is back.
+   */
   tellError(error: unknown): void {
     if (!this.#abandoned && !(error instanceof ClaimsAway)) this.#deps.onError(error)
   }
@@ -281,7 +284,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
       cause === null ? this.#inPlace(claim, task) : this.#rail.end(claim, fail(cause))
     const ended = await this.#track({ claim, identity }, () => this.#carry(claim, { claim: write, work }, order))
     if (ended?.ok !== true) return ended
-    // If another replica ended it, its result may be deleted already: then the rail says what the caller hears.
+    // If another replica ended the work, the result may be deleted already. Then the rail says what the caller is told.
     const isKept = ended.value.result !== null
     return isKept ? ok({ claim: ended.value as A, replayed: false }) : this.#rail.answer(order, ended, false)
   }
@@ -334,7 +337,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
   async #execute(claim: C, begun: C, task: Task): Promise<Ended<C>> {
     const { shop, store, workshop } = this.#deps
     const rail = this.#rail
-    // The next start does it.
+    // The next start does the work.
     if (this.#abandoned) return null
     const isOurs = rail.beginsPatiently ? this.advance(claim.state, begun) : store.advance(claim.state, begun)
     if (!(await isOurs)) return rail.lost?.(claim) ?? null
@@ -343,7 +346,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return rail.end(begun, outcome)
   }
 
-  /** Begins the work of a claim at the next head, or after a time if one is given. */
+  /** Begins the work of a claim at the next head, or after `ms` if that is sooner. Null for `ms`: at the next head. */
   #park(claim: C, task: Task, ms: number | null): void {
     const id = this.#rail.kind.idOf(claim)
     const cancel = ms === null ? null : this.#deps.timers.after(ms, () => this.#unpark(id))
@@ -363,7 +366,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     this.#background(claim, () => this.#carry(claim, steps, null))
   }
 
-  /** Work that a crash interrupted is done again if that does no harm; otherwise the payment is given back. */
+  /** Begins interrupted work again if the rail allows it. Otherwise the payment is given back, or left unused if no money has moved. */
   #resumeWork(claim: C): void {
     const { serviceId, request = '' } = claim
     const definition = this.#deps.shop.offer(serviceId)?.definition

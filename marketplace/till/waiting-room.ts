@@ -2,8 +2,8 @@ import type { Timers } from '../../consensus/chain/ports.ts'
 import { type Holder, heldTooMany } from '../../consensus/primitives/fair-share.ts'
 
 /**
- * Calls that may wait at once. Waiting costs a caller nothing and holds a request open. If more come, a call of the client with the most
- * waiting calls is answered at once, and told to come again.
+ * Calls that may wait at once. Waiting costs a caller nothing and holds a request open. If more come, {@link heldTooMany} chooses
+ * a waiting call that is answered at once and told to come again. If there is none to choose, the new call is told so.
  */
 export const WAITING_MAX = 256
 /** How many of these calls may wait for one payment. */
@@ -26,7 +26,7 @@ interface Guest {
   readonly leave: () => void
 }
 
-/** Calls that wait for the chain or for another call's work. If all places are taken, the client with the most calls loses its last place. */
+/** Calls that wait for the chain or for another call's work. If all places are taken, a client with too many loses its newest one. */
 export class WaitingRoom {
   readonly #timers: Timers
   readonly #guests = new Set<Guest>()
@@ -66,7 +66,7 @@ export class WaitingRoom {
     return this.#pause(ms, () => {})
   }
 
-  /** Has all waiting calls look again: the head moved, a claim has ended, or the market stops. */
+  /** Makes all waiting calls look again, because the head moved, a claim has ended, or the market stops. */
   wake(): void {
     for (const waker of [...this.#wakers]) waker()
   }

@@ -10,7 +10,7 @@ import { checkRequest, type ServiceDefinition } from '../services/service.ts'
 import { addTo, ClientTally } from './client-counts.ts'
 import { type Caller, FailingCallers, isCausedOutside } from './failing-callers.ts'
 
-/** How long a service may take, and whether it depends on an address of the caller's choice. */
+/** How long a service may take, and whether it contacts other hosts or runs a model. */
 type ServicePace = Pick<ServiceDefinition, 'timeoutMs' | 'reachesOut'>
 
 /**
@@ -24,7 +24,8 @@ const OPERATOR: Caller = { payer: 'operator', client: { address: 'operator', net
 
 /**
  * Where services run, for all rails. Places are grouped by how long a service may take: a minute with a model, or a stranger's page that
- * never ends, must not delay a service that takes a moment. A result that depends on input and head alone is computed once for each head.
+ * never ends, must not delay a service that takes a moment. A result that depends on input and head alone is kept until the next head,
+ * as long as there is room.
  */
 export class Workshop {
   readonly #moment: WorkSlots
@@ -44,14 +45,14 @@ export class Workshop {
     this.#long = slots()
   }
 
-  /** Does work for a service as soon as the caller gets one of its places. Without a caller it is the operator's work. */
+  /** Does work for a service once the caller gets a place in the service's group. Without a caller it is the operator's work. */
   inPlace<T>(definition: ServicePace, work: () => Promise<T>, caller: Caller = OPERATOR): Promise<T> {
     return this.#slotsOf(definition).run(work, caller)
   }
 
   /**
-   * Notes how a call ended on a rail where the payer pays before the work. A caller whose calls fail at the address that they name goes
-   * behind all other callers for a while: it gets its money back each time, and has held a place.
+   * Notes how a call ended on a rail where the payer pays before the work. A caller with too many calls that failed at an address of
+   * its choice or at a model goes behind all other callers for a while: it gets its money back each time, and has held a place.
    */
   ended(definition: ServiceDefinition, caller: Caller, outcome: Result<string>): void {
     if (outcome.ok) this.#failing.good(caller)
@@ -121,8 +122,8 @@ function checkResult(definition: ServiceDefinition, result: unknown): Result<str
 }
 
 /**
- * Runs a service as for a paid call: request, readiness, work, schema. The result is JSON text; a fault is what the caller
- * would be told.
+ * Does what a paid call does: checks the request and that the service is ready, runs it and checks the result. The result is JSON text; a
+ * fault is what the caller would be told.
  */
 export async function tryOut(
   definition: ServiceDefinition,
@@ -189,9 +190,9 @@ export interface WorkSlotsParts {
 }
 
 /**
- * Places for work. A free place goes to the client that holds the fewest places, then to the payer with the fewest, then to the call that
- * has waited longest. So a client with a hundred calls delays only itself. Clients count before payers, because a client can make any
- * number of payers.
+ * Places for work. A free place goes to the call of the client that holds the fewest places. Among these calls it goes to the payer that
+ * holds the fewest, and then to the call that has waited longest. Callers that {@link WorkSlotsParts.goesLast} names come last. So a client
+ * with a hundred calls delays mostly its own. Clients count before payers, because a client can make any number of payers.
  */
 export class WorkSlots {
   #free: number
@@ -210,7 +211,7 @@ export class WorkSlots {
     return this.runUnlessFull(work, caller, Number.POSITIVE_INFINITY) as Promise<T>
   }
 
-  /** Like {@link run}, but at most `waitingMax` calls wait. Null if it is refused: the client with the most waiting calls makes room. */
+  /** Like {@link run}, but at most `waitingMax` calls wait. Null if the call is refused because too many wait. */
   async runUnlessFull<T>(work: () => Promise<T>, who: Caller | string, waitingMax: number): Promise<T | null> {
     const caller = typeof who === 'string' ? named(who) : who
     if (this.#free > 0) {
@@ -233,7 +234,7 @@ export class WorkSlots {
     })
   }
 
-  /** Refuses the last call of the client with the most waiting calls, if these are more than the new call's client would have. */
+  /** Refuses the newest call of the client with the most waiting calls. False if the new call's client would have at least as many. */
   #makeRoom({ client }: Caller): boolean {
     const groups = Map.groupBy(this.#queue, ({ caller }) => caller.client.address)
     const own = groups.get(client.address)?.length ?? 0

@@ -30,7 +30,7 @@ export type OfferedPayment =
   | { readonly rail: 'native'; readonly txId: TxId; readonly secret: Uint8Array | null }
   | { readonly rail: 'stable'; readonly payment: DollarPayment }
 
-/** A paid call from any door: HTTP, MCP or A2A. */
+/** A paid call that came over HTTP, MCP or A2A. */
 export interface PaidCallRequest {
   readonly offer: Offer
   readonly request: string
@@ -41,11 +41,11 @@ export interface PaidCallRequest {
   readonly client: Holder
 }
 
-/** Outcome of a payment, for the settlement headers of both generations, for MCP and for A2A. */
+/** Outcome of a payment, for the settlement headers of x402 versions 1 and 2, for MCP and for A2A. */
 export interface Settlement {
   readonly success: boolean
   readonly transaction: string
-  /** As the payment's generation of x402 spells it. */
+  /** On the stablecoin rail as the payment's x402 version spells it. On the native rail always in CAIP-2. */
   readonly network: string
   readonly payer: string
 }
@@ -59,7 +59,7 @@ export type CallOutcome =
       readonly receipt: object
       readonly settlement: Settlement
       readonly replayed: boolean
-      /** The door must call this once the whole answer was handed over. */
+      /** To be called once the caller has received the whole answer. */
       readonly sent: () => void
     }
   /** The service failed. The money is in escrow and goes back on chain. */
@@ -89,7 +89,7 @@ interface CallPlace {
 /** A request of either route that calls services. */
 type CallRequest = RequestOf<'call'> | RequestOf<'callService'>
 
-/** Carriers of a payment in HTTP, the newer generation first. */
+/** HTTP headers that carry a payment: that of x402 version 2, then that of version 1. */
 const PAYMENT_HEADERS = ['payment-signature', 'x-payment'] as const
 /** Standard base64 with padding, as the official clients write it. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
@@ -128,8 +128,8 @@ function callNamed(
 }
 
 /**
- * Answers a plain call over HTTP. With a good payment the answer is the result and its receipt. Without a payment, or with one that another
- * payment must replace, it is a 402 with the terms.
+ * Answers a plain call over HTTP. With a good payment the answer is the result and its receipt. Without a payment it is a 402 with the
+ * terms. Many refusals of a payment are a 402, too, which has options to pay only if another payment would help.
  */
 async function answerCall(place: CallPlace): Promise<PlainAnswer | Fault> {
   const { node, market, offer, request } = place
@@ -165,7 +165,7 @@ export function paymentInHeaders(headers: Headers, market: MarketApi): Result<Of
   return decoded.ok ? readPayment(decoded.value, name, market) : decoded
 }
 
-/** Reads a decoded payment of either rail and generation; `where` names its place in the request. */
+/** Reads a decoded payment of either rail, in x402 version 1 or 2; `where` names its place in the request. */
 export function readPayment(payment: unknown, where: string, { stable }: MarketApi): Result<OfferedPayment> {
   const { scheme, accepted, payload } = fieldsOf(payment)
   const named = scheme ?? fieldsOf(accepted).scheme
@@ -203,7 +203,7 @@ function unreadable(where: string, reason: string): Result<never> {
   return fail(fault('pay/unreadable', { where, reason }))
 }
 
-/** Carries out a paid call, or says why not. A payment pays for one request of one service, whichever door it comes through. */
+/** Carries out a paid call, or says why not. A payment pays for one request of one service, over HTTP, MCP and A2A together. */
 export async function carryOut(node: NodeApi, market: MarketApi, call: PaidCallRequest): Promise<CallOutcome> {
   const { payment, offer } = call
   const outcome = await (payment.rail === 'native'
@@ -327,7 +327,7 @@ function paymentProof({ database }: ChainReader, txId: TxId): object {
   const entry = blockId === undefined ? undefined : database.entry(blockId)
   if (location === undefined || entry === undefined) return {}
   const ids = database.transactionIds(entry.id)?.map(fromHex)
-  // The block was pruned, but its place is still known.
+  // The block was pruned, but its height and hash are still known.
   if (ids === undefined) return { blockHeight: location.height, blockHash: entry.id }
   const proof = merkleProofToJson(merkleProof(TRANSACTION_TREE, ids, location.index))
   return { blockHeight: location.height, blockHash: entry.id, proof: { header: toHex(entry.bytes), ...proof } }
@@ -372,7 +372,7 @@ function withheld(
   return { status: httpFault(cause.code).status, json: { ...body, ...(charged === false && { charged }) }, headers }
 }
 
-/** Each generation reads the settlement from a header of its own. */
+/** Each x402 version reads the settlement from a header of its own. */
 function settlementHeaders(settlement: Settlement): Readonly<Record<string, string>> {
   const value = Buffer.from(JSON.stringify(settlement)).toString('base64')
   return { 'x-payment-response': value, 'payment-response': value }

@@ -4,7 +4,7 @@ import type { OwnOffer } from '../../marketplace/till/rails/dollar/requirements.
 /** Longest sample request in the header: some facilitators refuse payments whose header exceeds 3,000 bytes. */
 const SAMPLE_CHARS_MAX = 80
 
-/** The resource of a generation-2 offer, short enough for its header. Shape: x402 specification, `ResourceInfo`. */
+/** The resource of an offer in x402 version 2, short enough for its header. Shape: x402 specification, `ResourceInfo`. */
 export function offerResource({ name, brief, capability }: ServiceDefinition, url: string): OwnOffer['resource'] {
   return {
     url,
@@ -16,7 +16,7 @@ export function offerResource({ name, brief, capability }: ServiceDefinition, ur
 }
 
 /**
- * Extensions of a generation-2 offer. `bazaar` tells catalogues how to call the service. `payment-identifier` lets a
+ * Extensions of an offer in x402 version 2. `bazaar` tells catalogues how to call the service. `payment-identifier` lets a
  * client name its payment, to get the answer again. Shapes: x402 specification, `specs/extensions`.
  */
 export function offerExtensions({ example }: ServiceDefinition): OwnOffer['extensions'] {

@@ -7,7 +7,10 @@ import { computeQuote, type NativeQuote } from '../../marketplace/till/rails/nat
 import type { Offer } from '../../marketplace/till/shop.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
-/** State of an offer on the native rail: its quote, even before the service is on chain, and why it cannot be sold, or null. */
+/**
+ * State of an offer on the native rail: its quote, even before the service is on chain, and why it cannot be sold. The quote is null if the
+ * offer has no price in coins now. The reason is null if the offer can be sold.
+ */
 export interface NativeState {
   readonly quote: NativeQuote | null
   readonly reason: string | null
@@ -25,7 +28,7 @@ export interface OfferState {
   readonly native: NativeState
   /** Null if the stablecoin rail is off. */
   readonly stable: StableState | null
-  /** Why it cannot be bought, or null. */
+  /** Why the offer cannot be bought, or null. */
   readonly reason: string | null
 }
 

@@ -14,7 +14,7 @@ import type { OfferState, StableState } from './offer-state.ts'
 export const NATIVE_SCHEME = 'native-x402'
 /** Scheme of the stablecoin rail. */
 export const STABLE_SCHEME = 'exact'
-/** Network of the native rail in generation 1, the same on every chain. */
+/** Name of the native rail's network in x402 version 1, the same on every Farthing network. */
 export const NATIVE_NETWORK_WORD = 'mainnet'
 
 /** A rail, as the filter `rail` of a quote names it. */
@@ -25,9 +25,9 @@ export function nativeNetwork({ network }: Pick<ChainReader, 'network'>): string
   return `farthing:${network.chainId}`
 }
 
-/** A payment option in the forms of both generations: generation 1 for the body, generation 2 for the header. */
+/** A payment option in x402 versions 1 and 2: in HTTP, version 1 is for the body of a 402 and version 2 for its header. */
 export interface PaymentOption {
-  /** Whether it can be paid now. */
+  /** Whether the option can be paid now. */
   readonly isPayable: boolean
   readonly v1: Readonly<Record<string, unknown>>
   readonly v2: Readonly<Record<string, unknown>>
@@ -41,7 +41,7 @@ export interface OptionBasis {
   readonly baseUrl: string
 }
 
-/** URL of a service; on the stablecoin rail with the filter that generation 1 needs. */
+/** URL of a service, for `rail` with the filter that leaves only the options of that rail. */
 export function resourceUrl(baseUrl: string, serviceId: string, rail?: Rail): string {
   return `${baseUrl}/api/x402/${serviceId}${rail === undefined ? '' : `?rail=${rail}`}`
 }
@@ -63,7 +63,7 @@ export function paymentOptions(basis: OptionBasis, state: OfferState, rail?: Rai
 }
 
 /**
- * Options in one form for an answer. A stock client pays anything in `accepts`, so options that cannot be paid are in
+ * The options of an answer in one version of x402. A stock client pays anything in `accepts`, so options that cannot be paid are in
  * `offers`.
  */
 export function shownOptions(options: readonly PaymentOption[], form: 'v1' | 'v2', isWithheld = false): Shown {
@@ -131,13 +131,13 @@ export interface NativeTerms {
   readonly quote: NativeQuote
   readonly description: string
   readonly resource: string
-  /** Why it cannot be paid now, or null. */
+  /** Why the offer cannot be paid now, or null. */
   readonly reason: string | null
   /** Seconds that the seller needs after the payment. Default: as long as the price holds. */
   readonly maxTimeoutSeconds?: number
 }
 
-/** The native offer of any agent of the chain, in the form of both generations. */
+/** The native offer of any agent of the chain, in x402 versions 1 and 2. */
 export function nativeOption(chain: ChainReader, terms: NativeTerms): PaymentOption {
   const { quote, description, resource, reason } = terms
   const { ruleBook, network, head } = chain

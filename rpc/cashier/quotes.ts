@@ -18,7 +18,7 @@ interface QuoteText {
   readonly tail: string
   /** The header `PAYMENT-REQUIRED` of an unpaid call, in base64. */
   readonly header: string
-  /** The generation-2 terms without their error. */
+  /** The terms in x402 version 2, without their error. */
   readonly terms: string
 }
 
@@ -50,8 +50,8 @@ const TEXTS_MAX = 4_000
 const ERROR_CHARS_MAX = 90
 
 /**
- * 402 answers in the forms of both generations of x402: body and header have the same terms. The text of an offer is kept until the head or
- * the state of the market changes, so that a quote costs little.
+ * 402 answers: the body is in x402 version 1 and the header in version 2, with the same terms. The text of an offer is kept until the head
+ * or the state of the market changes, so that a quote costs little.
  */
 export class QuoteBook {
   readonly #chain: Chain
@@ -81,7 +81,7 @@ export class QuoteBook {
     return { body, header: base64(termsText(inHeader(faultMessage(fault)), terms)) }
   }
 
-  /** Generation-2 terms of an offer as an object, for MCP and A2A. `resource` replaces the URL. */
+  /** Terms of an offer in x402 version 2 as an object, for MCP and A2A. `resource` replaces the URL of the resource. */
   terms(
     offer: Offer,
     facts: RequestFacts & TextFacts & { readonly resource: string; readonly cause?: Fault | undefined },
@@ -194,8 +194,8 @@ function base64(text: string): string {
 }
 
 /**
- * Whether another payment would help. Only then does the answer have terms, because an automatic client pays them. It must not pay again if
- * its payment waits for a block, or is good once the form, the secret or the request of the call is corrected.
+ * Whether another payment would help. Only then does the answer have options, because an automatic client pays one. The client must not
+ * pay again if its payment waits for a block, or is good once the shape, the secret or the request of the call is corrected.
  */
 export function wantsAnother({ code, detail }: Fault): boolean {
   const { status, retry } = httpFault(code)
@@ -204,7 +204,7 @@ export function wantsAnother({ code, detail }: Fault): boolean {
 
 const QUOTE_BOOKS = new WeakMap<MarketApi, QuoteBook>()
 
-/** The one book of quotes of a market, so that all doors quote the same. */
+/** The one book of quotes of a market, so that HTTP, MCP and A2A quote the same. */
 export function quoteBook(chain: Chain, market: MarketApi): QuoteBook {
   let book = QUOTE_BOOKS.get(market)
   if (book === undefined) {

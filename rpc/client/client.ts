@@ -1,4 +1,5 @@
-// The public interface of `farthing/client`. Of these folders only `wallet.ts` and `x402.ts` are public, too, each as an entry of its own.
+// The public interface of `farthing/client`. Beside it only `wallet.ts` and `x402.ts` of this folder are public, each as an entry of its
+// own.
 
 export { AgentClient, type ClientOptions, createClient, type Resumable } from './sdk/agent-client.ts'
 export {

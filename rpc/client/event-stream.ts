@@ -41,8 +41,8 @@ function readEvent(block: string): ReceivedEvent {
 }
 
 /**
- * Opens a stream of events, after `lastEventId` if that is given. It ends when the node ends it, when the node is silent too
- * long, or with the signal. Faults: `cli/node-unreachable`, and `cli/refused` with the node's words.
+ * Opens a stream of events, after `lastEventId` if that is given. It ends with the connection, when the node is silent
+ * too long or sends an event that is too long, or with the signal. Faults: `cli/node-unreachable`, and `cli/refused` with the node's words.
  */
 export async function openEvents(
   baseUrl: string,

@@ -6,7 +6,7 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 export interface NodeAnswer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
-  /** Milliseconds of its Retry-After header. Absent if there is none. */
+  /** Milliseconds of its Retry-After header. Absent if the header is missing or names no whole seconds. */
   readonly retryAfterMs?: number
 }
 

@@ -42,7 +42,8 @@ const COST_MAX: PowRules = { memoryKiB: 65_536, passes: 16, lanes: 16 }
 const JOB = Type.Omit(MINING_JOB, ['time', 'weightUsed', 'baseFee', 'tips', 'subsidy', 'reward', 'expires'])
 
 /**
- * Reads and checks a job. Undefined if its members contradict each other, if the block pays another address, or if a hash costs too much.
+ * Reads and checks a job. Undefined if it is malformed or contradicts itself, if the block pays another address, or if a hash costs too
+ * much.
  */
 export function readJob(answer: unknown, miner: Address): JobView | undefined {
   const job = Type.decode(JOB, answer)

@@ -12,7 +12,7 @@ import type { NodeClient } from './node-client.ts'
 import { nativeOffer, termsIn, UNITS } from './sdk/quotes.ts'
 import { type ClientParams, FEE_MAX_DEFAULT, prepareTransaction, rulesOf } from './transactions.ts'
 
-/** A native offer in a form that this client understands. `raw` is the whole 402 body. */
+/** A native offer that this client understands. `raw` is the whole 402 body. */
 export interface ClientQuote {
   readonly agentId: AgentId
   readonly serviceId: ServiceId

@@ -15,7 +15,7 @@ import { type ClientParams, FEE_MAX_DEFAULT, feeOf } from './transactions.ts'
 /** How a paid call ended, from the seller's records. */
 export interface EndedCall {
   readonly txId: TxId
-  /** By `requestHash` of consensus/tx/request-hash.ts. */
+  /** Hash of the service and the request, as `requestHash` of consensus/tx/request-hash.ts makes it. */
   readonly requestHash: Hash
   readonly outcome: 'delivered' | 'failed'
   /** Hash of the result's bytes. Zeros if the call failed. */
@@ -29,7 +29,7 @@ export interface SellingNetwork {
   readonly network: SigningNetwork
 }
 
-/** The `settlement` for `/facilitator/settle`. The signer is a settler of the agent, or its owner. */
+/** The `settlement` for `/facilitator/settle`. The signer must be a settler of the agent, or its owner. */
 export async function signSettlement(
   call: EndedCall,
   signer: AccountSigner,
@@ -44,7 +44,7 @@ export async function signSettlement(
 /**
  * Signs the receipt transaction that a facilitator wrote. The facilitator is not trusted, and the settler's account can do more than post
  * receipts. So kind, sender, chain and fee are checked, and that the one entry has this payment, outcome and result hash. Faults:
- * `cli/refused`, `cli/fee-too-high`, `tx/...`.
+ * `cli/refused`, `cli/fee-too-high`, and those of a transaction that cannot be read.
  */
 export async function signReceipt(
   unsigned: unknown,

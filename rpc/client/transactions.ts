@@ -80,7 +80,7 @@ async function draftTransaction<K extends TxKind>(
   return ok({ body, network: { chainId, genesis: genesis as BlockId } })
 }
 
-/** Signs a transaction with the nonce and the fees that the node suggests. Fault: `cli/fee-too-high`. */
+/** Signs a transaction with the nonce and the fees that the node suggests. Faults: `cli/fee-too-high`, and those of the node. */
 export async function prepareTransaction<K extends TxKind>(
   client: NodeClient,
   params: ClientParams,

@@ -19,7 +19,7 @@ export interface Verification {
   readonly headerWork: boolean
   /** The result has the hash that the receipt names. */
   readonly resultHash: boolean
-  /** Service, caller, amount and payment are those of this call. */
+  /** The receipt names the service, caller, amount and payment of this call. */
   readonly receiptMatches: boolean
   /** The receipt names the request that the payment commits to. Null if it commits to none. */
   readonly requestHash: boolean | null

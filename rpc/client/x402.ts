@@ -20,12 +20,12 @@ export interface NativeRequirements {
 
 /** What the official clients pass to a scheme with the offer. */
 export interface SchemeContext {
-  /** Their own spending limit in base units. Older releases have none. */
+  /** The official client's own spending limit in base units. Older releases have none. */
   readonly maxAmountPerPayment?: string
   readonly extensions?: Readonly<Record<string, unknown>>
 }
 
-/** Proof of a native payment, in the form of the official clients. */
+/** Proof of a native payment, as the official clients take it. */
 export interface NativePayload {
   readonly x402Version: number
   readonly payload: { readonly txId: string; readonly secret: string }
@@ -44,7 +44,8 @@ export interface NativeScheme {
 /**
  * The native rail for the public x402 clients (`@x402/fetch`, `@x402/axios`). It pays an offer within the ceilings of this client, waits
  * for the confirmations that the seller wants, and gives the proof. These clients do not show the request to a scheme, so the payment
- * commits to no request text and is only locked to its secret. The journal has it with `request` null. Errors: those of the guards.
+ * commits to no request text and is only locked to its secret. The journal has the payment with `request` null. Errors:
+ * `no_native_offer`, `over_call_limit`, and those of {@link AgentClient.payAndWait}.
  */
 export function nativeScheme(client: AgentClient, ...more: readonly never[]): NativeScheme {
   checkGiven('nativeScheme', 'client', client, KIND.fields)

@@ -41,7 +41,7 @@ export const JSON_RPC_ANSWER = Type.Union([RESULT, JSON_RPC_FAILURE], {
 
 const REFUSED = { description: 'Refused; the error says why', schema: JSON_RPC_FAILURE } as const
 
-/** Every refusal of a door that speaks JSON-RPC is an error of that protocol. */
+/** Every refusal of a route that speaks JSON-RPC is an error of that protocol. */
 const REFUSALS = {
   400: REFUSED,
   403: REFUSED,
@@ -54,7 +54,7 @@ const REFUSALS = {
   503: REFUSED,
 } as const
 
-/** The doors for agents that speak MCP or A2A instead of plain HTTP. */
+/** The routes for agents that speak MCP or A2A instead of plain HTTP. */
 export const AGENT_DOOR_ROUTES = {
   callMcp: {
     method: 'POST',

@@ -64,7 +64,7 @@ function misfitsOf(check: typeof META_CHECK | undefined, value: unknown, at: str
   return sentences(check.Errors(value), { schema: {}, whole: at, member: 'member' }).map((said) => `${at}: ${said}`)
 }
 
-/** Counts the values inside a value, without those in `without`. Stops once there are too many. */
+/** Counts a value and all values inside it, but not those inside a member of `without`. Stops once there are too many. */
 function valuesIn(value: unknown, without: readonly unknown[]): number {
   let count = 0
   const left = [value]

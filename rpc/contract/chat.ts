@@ -84,7 +84,7 @@ export const COMPLETION = Type.Object({
   x_platform: CHAT_REPORT,
 })
 
-/** A model in the form of the OpenAI interface. */
+/** A model as the OpenAI interface lists it. */
 export const CHAT_MODEL = Type.Object({
   id: Type.String(),
   object: Type.Literal('model'),

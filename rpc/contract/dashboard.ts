@@ -4,8 +4,8 @@ import * as Type from './schema.ts'
 /** A sign-in form with signatures of eight keys of the largest scheme, escaped for a form, fits in this. */
 const SIGN_IN_BYTES_MAX = 262_144
 /**
- * Maximum bytes of any other form: it has a few short fields, whose characters take up to twelve bytes each. A form of blanks is read at
- * 0.1 ms a KiB.
+ * Maximum bytes of any other form: it has a few short fields, whose characters take up to twelve bytes each. Reading a form that
+ * consists of blanks takes 0.1 ms a KiB.
  */
 const FORM_BYTES_MAX = 32_768
 

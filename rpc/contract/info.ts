@@ -10,7 +10,7 @@ const MEASURED = Type.Union([Type.Object({ count: COUNT, p50_ms: COUNT, p95_ms: 
   description: 'Times of the last 24 hours; null where nothing was answered',
 })
 
-/** A model of the platform: the fields of the public chat interface, then those of this node. */
+/** A model of the platform: the fields of the public chat interface, then fields that this node adds. */
 export const CHAT_MODEL_INFO = Type.Object({
   id: TEXT,
   name: TEXT,

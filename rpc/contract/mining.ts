@@ -3,7 +3,7 @@ import * as Type from './schema.ts'
 
 const JOB_ID = Type.String({ pattern: '^[0-9a-f]{32}$' })
 
-/** A mining job: a block without its nonce. */
+/** A mining job: the header of a block without its nonce, and what the search for the nonce needs. */
 export const MINING_JOB = Type.Object({
   jobId: JOB_ID,
   height: HEIGHT,

@@ -23,7 +23,7 @@ export type RateBucket =
 /** One operation of the API: what server, OpenAPI document and client must agree on. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** Path in OpenAPI form, `{name}` for parameters. */
+  /** Path as OpenAPI writes it, with `{name}` for parameters. */
   readonly path: string
   readonly operationId: string
   readonly tag: 'chain' | 'assets' | 'market' | 'chat' | 'mining' | 'operations'
@@ -33,7 +33,7 @@ export interface Route {
   readonly query?: ObjectSchema
   /** JSON body; absent for routes without one. */
   readonly body?: Schema
-  /** Answers by status code. Every route can also answer with an error, in the form of its protocol. */
+  /** Answers by status code. Every route can also answer with an error, as its protocol shapes errors. */
   readonly answers: Readonly<
     Record<
       number,
@@ -64,7 +64,7 @@ export interface Route {
   readonly isDocument?: true
   /** `required`: only with the operator's token. `optional`: the token shows more. */
   readonly operator?: 'required' | 'optional'
-  /** Faults of its own. `SHARED_ERRORS` in `route-errors.ts` has those of its kind. */
+  /** Faults of this route, without those of `SHARED_ERRORS` in `route-errors.ts`, which all routes of a kind have. */
   readonly errors?: readonly FaultCode[]
   readonly bucket: RateBucket
 }
@@ -76,7 +76,7 @@ type WordsOf<R, K extends string> = R extends { readonly [P in K]: infer S }
 
 /** Parameters of a route's path. */
 export type ParamsOf<R> = WordsOf<R, 'params'>
-/** Query words of a route. Numbers are numbers, not text. */
+/** Query parameters of a route. Numbers are numbers, not text. */
 export type QueryOf<R> = WordsOf<R, 'query'>
 /** Body of a route as its handler gets it. `unknown` means that the handler checks it. */
 export type BodyOf<R> = R extends

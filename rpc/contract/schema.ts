@@ -271,7 +271,8 @@ function textFits({ pattern, minLength = 0, maxLength = Infinity }: Rules, text:
   try {
     return search.test(text)
   } catch {
-    // A text of many megabytes can exhaust the stack of the search. A hostile node may answer with one; it is refused as a misfit.
+    // A text of many megabytes can exhaust the stack of the search. A hostile node may answer with such a text, which is refused as a
+    // misfit.
     return false
   }
 }

@@ -1,6 +1,6 @@
 import { unknownName } from '../../consensus/primitives/likeness.ts'
 
-/** One misfit that a validator found. Ajv and typebox report the same members. */
+/** One misfit that a validator found. Ajv and typebox both report these members. */
 export interface Complaint {
   readonly keyword: string
   readonly instancePath: string
@@ -139,7 +139,7 @@ function valueWords({ keyword, params, message = 'of another form' }: Complaint)
   }
 }
 
-/** Names of the members that a schema allows at a place. */
+/** Names of the members that a schema allows at a path. */
 function namesAt(schema: Shape, [segment, ...rest]: readonly string[]): readonly string[] {
   const names = [schema, ...(schema.anyOf ?? [])].flatMap(({ properties = {}, items }) => {
     if (segment === undefined) return Object.keys(properties)

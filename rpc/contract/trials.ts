@@ -16,7 +16,7 @@ export const TRIAL = Type.Object({
   ),
 })
 
-/** Lets an operator try a service of the node. */
+/** The route with which the operator tries a service of the node. */
 export const TRIAL_ROUTES = {
   tryService: {
     method: 'POST',

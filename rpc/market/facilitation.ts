@@ -25,20 +25,21 @@ export interface FacilitatorBody {
   readonly paymentRequirements: Fields
 }
 
-/** Longest request text, as on all doors. */
+/** Longest request text, as in paid calls. */
 const REQUEST_CHARS_MAX = 131_072
 /** A day is more than any escrow lasts. */
 const TIMEOUT_SECONDS_MAX = 86_400
 const AMOUNT = /^[1-9][0-9]{0,33}$/
 
-/** Name of the native rail's network in a generation of x402. */
+/** Name of the native rail's network in a version of x402. */
 export function networkWord(chain: Pick<ChainReader, 'network'>, x402Version: number): string {
   return x402Version === 1 ? NATIVE_NETWORK_WORD : nativeNetwork(chain)
 }
 
 /**
- * Reads a call of either generation. The requirements come from the seller, so they win over what the payer says; what the payer accepted
- * must name the same scheme, network, amount and payee. Faults: `facilitator/...`, `pay/unreadable`, `rpc/agent-not-found`.
+ * Reads a call in x402 version 1 or 2. The requirements come from the seller, so they win over what the payer says. The payment must name
+ * the same scheme and network, and the same amount and payee where it repeats them. Faults: `facilitator/...`, `pay/unreadable`,
+ * `pay/no-offer`, `rpc/agent-not-found`.
  */
 export function readFacilitatorCall(chain: ChainReader, body: FacilitatorBody): Result<FacilitatorCall> {
   const { x402Version, paymentPayload, paymentRequirements: asked } = body
@@ -85,7 +86,7 @@ function checkRail(
   return ok(null)
 }
 
-/** Checks that amount and payee are those that the seller asks for, where a payer of generation 2 repeats them. */
+/** Checks that amount and payee are those that the seller asks for, where a payment of x402 version 2 repeats them. */
 function checkAccepted({ x402Version, paymentPayload, paymentRequirements: asked }: FacilitatorBody): Result<null> {
   const accepted = x402Version === 1 ? {} : fieldsOf(paymentPayload.accepted)
   for (const field of ['amount', 'payTo'] as const)
@@ -118,7 +119,7 @@ function readTerms(
   })
 }
 
-/** Reads the request, as text or hash. The seller's word wins. */
+/** Reads the request, as text or hash. What the seller sends wins over what the payer sends. */
 function readRequest(extra: Fields, payload: Fields): Result<Pick<FacilitatedPayment, 'request' | 'requestHash'>> {
   const request = extra.request ?? payload.request ?? null
   const requestHash = extra.requestHash ?? payload.requestHash ?? null
@@ -138,7 +139,7 @@ function unusable(field: string, reason: string): Result<never> {
   return fail(fault('facilitator/requirements', { field, reason }))
 }
 
-/** Foreign text, cut for a message. */
+/** Text that a caller sent, cut for a message. */
 function text(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, 100) : typeof value
 }

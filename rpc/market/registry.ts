@@ -37,7 +37,7 @@ const OFF: DollarRailDocument = {
   note: 'Use the native rail.',
 }
 
-/** `evmStableRail`. What it calls verified was really asked of a facilitator. */
+/** `evmStableRail`. `authVerified` tells what a facilitator answered when this node asked it. */
 function dollarRailDocument(rail: DollarRail | null): DollarRailDocument {
   if (rail === null) return OFF
   const { terms, verified, closedBecause, facilitators } = rail
@@ -129,7 +129,7 @@ function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): Regist
   }
 }
 
-/** Settings that an unavailable service lacks; empty if it lacks none. */
+/** Settings that would make an unavailable service available; empty if none would. */
 function requiredSettings({ shop }: MarketApi, offer: Offer): string[] {
   const readiness = shop.readiness(offer)
   return readiness.available ? [] : [...readiness.requires]

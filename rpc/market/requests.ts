@@ -68,7 +68,7 @@ function refundJson(
   }
 }
 
-/** State of a payment for which this node has no claim, from the chain alone; undefined if the chain shows no payment to this node. */
+/** State of a payment for which this node has no claim, from the chain alone; undefined if the chain shows no payment to this agent. */
 export function unredeemedStatus(
   { chain, market }: RequestContext,
   txId: TxId,

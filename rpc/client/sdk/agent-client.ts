@@ -71,7 +71,7 @@ export interface ClientOptions extends CeilingOptions {
   readonly signal?: AbortSignal
   /** Runs the guards on a quote but signs and pays nothing: a call ends with `PaymentRequiredError`, code `dry_run`. */
   readonly dryRun?: boolean
-  /** Called before anything is signed. Pays only if it returns `true` or a promise of it. */
+  /** Called before anything is signed. The client pays only if it returns `true` or a promise of `true`. */
   readonly onPay?: (intention: Intention) => boolean | Promise<boolean>
   /** Milliseconds in which a paid call is repeated before it counts as interrupted. Default 300,000. */
   readonly settleMs?: number
@@ -104,7 +104,7 @@ export function createClient(options: ClientOptions): AgentClient {
 
 /**
  * A buyer of services. Failures are thrown as {@link FarthingError}. Methods that quote or pay refuse surplus arguments (`invalid_option`),
- * since a limit among them would limit nothing.
+ * since a limit among them would have no effect.
  */
 export class AgentClient {
   readonly #baseUrl: string
@@ -288,7 +288,10 @@ export class AgentClient {
     return { callTool: payingTools(client, this.#paidParts()) }
   }
 
-  /** Pays a quote of any seller and waits for the confirmations that the seller wants. For schemes of other clients. */
+  /**
+   * Pays a quote of any seller and waits for the confirmations that the seller wants. For schemes of other clients. Errors: those of
+   * {@link pay}, `payment_failed`, `payment_void`, and `InterruptedPaymentError` when time is up.
+   */
   async payAndWait(quote: Quote, ...more: readonly never[]): Promise<Payment> {
     checkGiven('payAndWait', 'quote', quote, KIND.quote)
     checkNoMore('payAndWait', more)

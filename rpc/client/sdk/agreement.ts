@@ -29,7 +29,10 @@ export function checkAgreement(quote: Quote, { facts, allow, height }: Agreement
     throw new PaymentMismatchError(`not paid: ${reason}`, { code: 'bad_terms', retryable: quote.validUntil <= height })
 }
 
-/** Refuses a quote whose service is closed or whose request is unusable. Closed comes first: no request would help. */
+/**
+ * Refuses a quote whose service is closed or whose request is unusable. A closed service is reported first, since no other request would
+ * help.
+ */
 function checkOffered(quote: Quote): void {
   const { serviceId, requestError, requestDetails: details, available, unavailableReason } = quote
   if (!available)

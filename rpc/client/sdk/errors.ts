@@ -60,8 +60,8 @@ export class SpendLimitError extends FarthingError {
 }
 
 /**
- * The quote has another price, network or payee than agreed, the seller refuses the payment, or the payment was never mined or failed on
- * chain.
+ * The quote has another price, seller, network or asset than agreed, has terms that must not be signed, or was paid before. Or the seller
+ * refuses the payment. Or the payment was never mined, or failed on chain.
  */
 export class PaymentMismatchError extends FarthingError {
   override readonly name = 'PaymentMismatchError'

@@ -18,9 +18,9 @@ const FILE = /^payments-\d{4}-\d{2}-\d{2}\.jsonl$/
 const PRIVATE = { folder: 0o700, file: 0o600 }
 
 /**
- * A journal in a folder, for runtimes with Node's file system: one file of JSON lines a day. Each line is synced before its payment is
- * sent. It holds payment secrets, so only the owner can read the folder. Several processes may share it. Files of the days before yesterday
- * may be deleted once none of their payments is open: the daily ceilings need those of the last 24 hours.
+ * A journal in a folder, for runtimes with Node's file system: one file of JSON lines a day. Each line is on disk before `put` resolves. It
+ * holds payment secrets, so only the owner can read the folder. Several processes may share it. Files of the days before yesterday may be
+ * deleted once none of their payments is open: the daily ceilings need the records of the last 24 hours.
  */
 export function fileJournal(folder: string): PaymentJournal {
   checkGiven('fileJournal', 'folder', folder, KIND.text)

@@ -81,8 +81,8 @@ export interface KeyedTexts {
 const KEEP_MS = 30 * DAY_MS
 
 /**
- * A journal in a browser's `localStorage`, with one entry a payment. All tabs of the origin share it. Entries are removed after
- * 30 days. If the storage is full, `put` throws and nothing is paid.
+ * A journal in a browser's `localStorage`, with one entry a payment. All tabs of the origin share it. When a payment is
+ * recorded, entries older than 30 days are removed. If the storage is full, `put` throws and nothing is paid.
  */
 export function storageJournal(storage: KeyedTexts, prefix = 'farthing.payment.'): PaymentJournal {
   checkGiven('storageJournal', 'storage', storage, KIND.storage)

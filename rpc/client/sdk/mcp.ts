@@ -77,8 +77,8 @@ const PASSING: Readonly<Record<string, number>> = {
 }
 
 /**
- * A refusal of a tool in the form of an HTTP answer. A code that is not in {@link PASSING} counts as 503 if the refusal has `retry: true`
- * and no x402 terms.
+ * A refusal of a tool as an HTTP answer. Codes that are not in {@link PASSING} count as 402 with x402 terms. Without terms they count as
+ * 503 with `retry: true`, else as 422.
  */
 function answerOf(result: Fields): NodeAnswer {
   const body = contentOf(result)

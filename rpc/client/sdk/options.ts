@@ -61,11 +61,11 @@ export const EVENT_KINDS: Kinds<Required<EventOptions>> = {
 }
 /** Options of `services`. */
 export const FILTER_KINDS = { capability: KIND.text, q: KIND.text } as const
-/** Options of `allow`. A value that is no array would bound nothing. */
+/** Options of `allow`. Each must be a list: a text would allow every part of itself, too. */
 export const ALLOW_KINDS: Kinds<Required<AllowList>> = { payTo: LIST, agents: LIST, services: LIST }
 
 /**
- * Refuses options that are no object, unknown options (a misspelt limit would limit nothing), and values of the wrong kind.
+ * Refuses options that are no object, unknown options (a misspelt limit would have no effect), and values of the wrong kind.
  * `of` names the function for the message. Errors: `invalid_option`.
  */
 export function checkOptions(of: string, options: unknown, kinds: Readonly<Record<string, Kind>>): void {
@@ -89,7 +89,7 @@ export function checkGiven(of: string, name: string, value: unknown, { what, is 
   if (!is(value)) throw invalid(`${of}: ${name} must be ${what}`)
 }
 
-/** Refuses surplus arguments, since a limit among them would limit nothing. Errors: `invalid_option`. */
+/** Refuses surplus arguments, since a limit among them would have no effect. Errors: `invalid_option`. */
 export function checkNoMore(of: string, more: readonly unknown[]): void {
   if (more.length > 0) throw invalid(`${of}: it takes no options; ceilings are set with createClient`)
 }

@@ -211,7 +211,7 @@ export class Payer {
       await this.#note(sent)
       return { record: sent, arrived: true }
     }
-    // It may have arrived, and paying again could pay twice. Settling finds out.
+    // The transaction may have arrived, and paying again could pay twice. Settling finds out.
     if (isUnanswered(submitted.fault)) return { record, arrived: false }
     await this.#note({ ...record, state: 'refused' })
     const { message } = errorOfFault(submitted.fault)

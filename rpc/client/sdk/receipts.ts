@@ -19,8 +19,8 @@ export interface ReceiptBasis {
 
 /**
  * Checks the result and the receipt of a paid call: the Merkle proof of the payment, the header's proof of work, the hash of the
- * result, and that service, request, caller, amount and payment are as expected. This trusts no node. A second node is asked
- * whether the block is on the best chain.
+ * result, and that service, request, caller, amount and payment are as expected. These checks trust no node. A second
+ * node, if there is one, is asked whether the block is on the best chain.
  */
 export async function checkReceipt(
   { result, receipt }: { readonly result: unknown; readonly receipt: Receipt },

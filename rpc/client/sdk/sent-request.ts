@@ -55,8 +55,8 @@ interface Changes {
 }
 
 /**
- * Sends a request with a payment. Redirects within the origin are followed as by `fetch`. A redirect to another origin is
- * returned, since only the seller may see the proof of payment. Browsers hide the target, so none is followed there.
+ * Sends a request with a payment. Redirects within the origin are followed as by `fetch`. A redirect to another origin is returned, since
+ * only the seller may see the proof of payment. Browsers hide the target of a redirect, so there no redirect is followed.
  */
 export async function sendWithinOrigin(fetch: Fetch, sent: SentRequest, left = REDIRECTS_MAX): Promise<Response> {
   const { request } = sent

@@ -26,8 +26,8 @@ const POLL_MS = { least: 100, most: 1_000 }
 
 /**
  * Repeats the paid call until there is a final answer. Returns the paid answer and throws any other. If the node does not know
- * the transaction, it is sent again. Errors: `RefundedError`, `PaymentMismatchError`, and when time is up
- * `InterruptedPaymentError` with the last answer as its cause.
+ * the transaction, it is sent again. Errors: `RefundedError`, `PaymentMismatchError`, `FarthingError` for other refusals, and when time is
+ * up `InterruptedPaymentError` with the last answer as its cause.
  */
 export async function settlePayment(
   place: SettlePlace,

@@ -132,7 +132,7 @@ export interface VerifiedReceipt {
     readonly headerWork: boolean
     /** The result has the hash that the receipt names. */
     readonly resultHash: boolean
-    /** Service, caller, amount and payment are those of this call. */
+    /** The receipt names the service, caller, amount and payment of this call. */
     readonly receiptMatches: boolean
     /** The receipt names the request that was sent. Null if the payment commits to none. */
     readonly requestHash: boolean | null
@@ -183,7 +183,7 @@ export interface PaidCallStatus {
 /** A refund, by the word of a node. The chain pays it, or for a payment in dollars the seller. With `confirmed` it was paid. */
 export interface RefundState {
   readonly status: string
-  /** Coins. */
+  /** Whole units of `asset`. */
   readonly amount: number
   readonly asset: string
   readonly to: string
@@ -207,7 +207,7 @@ export type NetworkName = 'mainnet' | 'testnet' | 'devnet'
 /** Facts of a network that a client must not learn from a node. */
 export interface NetworkFacts {
   readonly name: string
-  /** Id of the first block. Nothing is signed for a chain with another one. */
+  /** Id of the first block. Nothing is signed for a chain with another first block. */
   readonly genesis: string
   readonly chainId: number
   readonly addressPrefix: string
@@ -240,7 +240,7 @@ export interface CeilingOptions {
   readonly maxPerCallUsd?: number
   /** Maximum dollars in any 24 hours. Default 5. */
   readonly maxPerDayUsd?: number
-  /** Maximum coins of one call, decimal text. Default 100. A node can lie about dollars, but not about coins. */
+  /** Maximum coins of one call with its fee, decimal text. Default 100. A node can lie about dollars, but not about coins. */
   readonly maxPerCallCoins?: string
   /** Maximum coins in any 24 hours, decimal text. Default 1000. */
   readonly maxPerDayCoins?: string
@@ -252,7 +252,7 @@ export interface CeilingOptions {
 export interface AllowList {
   /**
    * Addresses or agents. The address that the seller names and the payout address that the client's node tells must both be listed, unless
-   * the agent is.
+   * the agent is listed.
    */
   readonly payTo?: readonly string[]
   /** Agents of the registry. The chain itself pays only the agent in the payment. */
@@ -285,7 +285,7 @@ export interface ToolCaller {
 
 /** Options of `events`. */
 export interface EventOptions {
-  /** Id of the last event that was seen. Later events come first, if the node still has them. */
+  /** Id of the last event that was seen. The stream begins with the events after it, if the node still has them. */
   readonly lastEventId?: string
   /** Only events of these types, and `reset`, which always comes. */
   readonly types?: readonly string[]

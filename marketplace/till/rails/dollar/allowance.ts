@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000
 const KEPT_MS = 5 * MINUTE_MS
 /** Answers before a gap of this length do not count: they do not show the limit. */
 const QUIET_MS = 5_000
-/** If the pauses of one minute add up to this, the facilitator was asked all that it answers. */
+/** If the pauses of one minute add up to this, the facilitator was asked as much as it answers. */
 const RESTS_MS = 15_000
 /** Shortest time from which a rate per minute is computed. */
 const WITHIN_MS_MIN = 1_000
@@ -16,7 +16,10 @@ const WITHIN_MS_MIN = 1_000
 /** Repeated settlements may use one in four of the newcomers' questions. */
 const REPEATS_PART = 4
 
-/** Questions that leave a part to payers that have paid: of newcomers, unproven payers, repeated settlements. */
+/**
+ * Kinds of questions that leave a part of the rate to payers that have paid: about payments of newcomers, about payments without proof that
+ * the payer's own key signed, and repeated settlements.
+ */
 export type Sharer = 'newcomer' | 'unproven' | 'repeat'
 
 interface Rest {
@@ -26,9 +29,9 @@ interface Rest {
 
 /**
  * The rate at which a facilitator answers, learned whenever it asks for a pause: its answers since the last gap, over the time from the
- * first of them to the end of the pause. If its pauses show that it was asked all it answers, all answers of the last minute count instead:
- * a few between two pauses show nothing. For five minutes after a pause, payers that have not paid lately and repeated settlements share
- * three quarters of the rate. The rest is kept for payers that have paid.
+ * first of these answers to the end of the pause. If its pauses show that it was asked as much as it answers, all answers of the last
+ * minute count instead: a few between two pauses show nothing. For five minutes after a pause, payers that have not paid lately and
+ * repeated settlements share three quarters of the rate. The rest is kept for payers that have paid.
  */
 export class Allowance {
   #answersMs: readonly number[] = []
@@ -37,11 +40,11 @@ export class Allowance {
   #ofRepeats: TokenBucket | null = null
   #perMinute = 0
   #untilMs = 0
-  /** Whether newcomers had to wait since the last pause. Then a lower rate shows only what we asked. */
+  /** Whether newcomers had to wait since the last pause. Then a lower rate shows only how much this node asked. */
   #hasHeldBack = false
   /**
-   * Whether the facilitator was asked all it answers when the rate was learned. A later pause after a mere burst does not change such a
-   * rate.
+   * Whether the facilitator was asked as much as it answers when the rate was learned. A later pause after a mere burst does not change
+   * such a rate.
    */
   #isMeasured = false
 
@@ -73,7 +76,10 @@ export class Allowance {
     this.#hasHeldBack = false
   }
 
-  /** Milliseconds until a question of this kind may be asked, 0 for now. An `unproven` one leaves a part to proven ones. */
+  /**
+   * Milliseconds until a question of this kind may be asked, 0 for now. An `unproven` question leaves a part to newcomers that are proven
+   * to have signed.
+   */
   waitMs(nowMs: number, sharer: Sharer = 'newcomer'): number {
     const bucket = sharer === 'repeat' ? this.#ofRepeats : this.#ofNewcomers
     const waitMs = this.isKnown(nowMs) ? (bucket?.waitMs(1, nowMs, sharer === 'unproven') ?? 0) : 0

@@ -10,7 +10,7 @@ export interface DollarArrivals {
   readonly seen: number
   /** The chain shows no such transfer: the work was given away. */
   readonly missing: number
-  /** Given up: the chain could not tell for two days, or too many were looked for at once. */
+  /** Given up: the chain could not tell for two days, or too many others were waited for. */
   readonly unknown: number
   /** Looked for now. */
   readonly waiting: number
@@ -24,9 +24,9 @@ export interface ArrivalsDependencies {
   readonly timers: Timers
   /** Called for each settlement that a facilitator reported and the chain does not show: it brought no money. */
   readonly onMissing: (claim: DollarIn<'settled'>) => void
-  /** Reports to the operator. */
+  /** Called with the fault for the operator if a transfer was not seen. */
   readonly onFault: (fault: Fault) => void
-  /** Called for errors that only a failing disk can cause. */
+  /** Called for unexpected errors, such as those of a failing disk. */
   readonly onError: (error: unknown) => void
 }
 
@@ -43,13 +43,13 @@ const LATE_MS = 60_000
 const GIVE_UP_MS = 2 * 86_400_000
 /** Uses of the authorization are looked for from this long before the settlement. */
 const BEFORE_MS = 600_000
-/** Maximum settlements that are waited for, and maximum questions to the chain at once. */
+/** Maximum settlements whose transfer is waited for, and maximum questions to the chain at once. */
 const WAITING_MAX = 10_000
 const ASKED_AT_ONCE = 4
 
 /**
  * Checks on the token's chain that the money which facilitators report has come. Otherwise a facilitator that lies, or
- * that trusts a transaction which no block keeps, would have services given away unnoticed. The answer to the caller
+ * that trusts a transaction which no block keeps, could make this node give services away unnoticed. The answer to the caller
  * does not wait for the check.
  */
 export class Arrivals {

@@ -44,7 +44,7 @@ export class RepeatKeys {
 /** Maximum deliveries that are remembered. This covers the time until they are in the store. */
 const UNDER_WAY_MAX = 4_096
 
-/** Notes which answers were delivered completely. */
+/** Notes the answers that callers have received completely. */
 export class Deliveries {
   readonly #store: DollarClaimStore
   readonly #clock: Clock
@@ -84,7 +84,7 @@ const NOTHING: DollarSales = { calls: 0, amount: 0n }
 /** Counts what was settled for each service: once from the store, then with each settlement. */
 export class SalesBook {
   readonly #sales = new Map<ServiceId, DollarSales>()
-  /** Claims counted while {@link load} reads the store, which must not count them again. Null afterwards. */
+  /** Claims counted or taken back while {@link load} reads the store, which must not count them again. Null afterwards. */
   #meanwhile: Set<string> | null = new Set()
   #stopped = false
 

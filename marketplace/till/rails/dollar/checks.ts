@@ -17,7 +17,7 @@ export interface CheckBasis {
 /** Facilitators refuse an authorization that runs out sooner: a settlement needs this long. */
 const SETTLE_SECONDS = 6
 /**
- * An authorization may hold this much longer than our offer says, since clocks differ. It is bounded, because a settlement of unknown
+ * An authorization may hold this much longer than the offer says, since clocks differ. This is bounded, because a settlement of unknown
  * outcome is asked about until its authorization runs out.
  */
 const SLACK_SECONDS = 600
@@ -27,7 +27,7 @@ export function holdsLongEnough(validBefore: number, nowMs: number, timeoutMs: n
   return validBefore >= Math.floor(nowMs / 1_000) + Math.ceil(timeoutMs / 1_000) + SETTLE_SECONDS
 }
 
-/** Compares a payment with our own offer. Faults: `pay/no-offer`, `stable/refused`. */
+/** Compares a payment with this node's offer. Faults: `pay/no-offer`, `stable/refused`. Null if it fits. */
 export function checkPayment(payment: DollarPayment, basis: CheckBasis): Fault | null {
   const { terms, prices } = basis
   const { authorization, accepted } = payment
@@ -39,7 +39,8 @@ export function checkPayment(payment: DollarPayment, basis: CheckBasis): Fault |
 }
 
 /**
- * Compares the offer that generation 2 repeats: all but `extra` must equal ours, and `extra` must hold our name and version of the token.
+ * Compares the offer that a payment of x402 version 2 repeats: all members but `extra` must equal those of this node's offer, and `extra`
+ * must hold the same name and version of the token.
  */
 function checkEcho(accepted: Readonly<Record<string, unknown>>, terms: DollarTerms, amount: bigint): Fault | null {
   const { network, asset, payTo, maxTimeoutSeconds } = terms
@@ -82,8 +83,8 @@ function checkSignature({ authorization }: DollarPayment, terms: DollarTerms): F
 }
 
 /**
- * Whether the payer's own key signed in the form that tokens take, so that no other party can have made this payment. Takes about a
- * millisecond for each new payment.
+ * Whether the payer's own key made the signature, with the lower s that tokens accept, so that no other party can have made this payment.
+ * Takes about a millisecond for each new payment.
  */
 export function isOwnKey({ authorization }: DollarPayment, terms: DollarTerms): boolean {
   const signer = signerOf(authorization, terms)

@@ -21,12 +21,12 @@ export interface Authorization {
 
 /** A payment of the dollar rail, as it was offered. */
 export interface DollarPayment {
-  /** Generation of the payload, in which facilitators are asked too. */
+  /** x402 version of the payload. Facilitators are asked in the same version. */
   readonly version: 1 | 2
   readonly authorization: Authorization
-  /** The offer that the client took, as it repeats it; null in generation 1, which repeats none. */
+  /** The offer as the client repeats it; null in x402 version 1, which repeats none. */
   readonly accepted: Readonly<Record<string, unknown>> | null
-  /** The payment in its generation's shape, for facilitators. It holds only values that were read. */
+  /** The payment in the shape of its x402 version, for facilitators. It holds only values that were read. */
   readonly payload: object
   /** Id of the extension `payment-identifier`, null without. */
   readonly paymentIdentifier: string | null
@@ -44,7 +44,7 @@ export type DollarSettled = Settled<DollarIn<'settled'>>
 
 /** The members of every claim of the dollar rail. All are JSON. */
 interface DollarClaimBase {
-  /** Hash over network, asset, payer and nonce. Another spelling or generation does not make it another payment. */
+  /** Hash over network, asset, payer and nonce. Another spelling or x402 version does not make it another payment. */
   readonly id: string
   readonly serviceId: ServiceId
   /** Hash of service and request text, as on the native rail. Another request under this payment is refused. */
@@ -72,7 +72,7 @@ interface OpenDollarClaim extends DollarClaimBase {
   readonly payload: object
   /** Set while no facilitator was asked to settle it. Absent if one may have been, and in older claims. */
   readonly unsent?: true
-  /** How often work for it has failed; absent before the first time. */
+  /** How often the work of the claim has failed; absent if it never has. */
   readonly failedRuns?: number
 }
 
@@ -103,21 +103,21 @@ export interface DollarTransfer {
   readonly settledAtMs: number
 }
 
-/** A facilitator's word for a settlement: its url, the paid address in lower case, whether the chain denies it. */
+/** A facilitator's report of a settlement: the facilitator's URL, the paid address in lower case, whether the chain denies it. */
 export interface DollarReport {
   readonly by: string
   readonly payTo: string
   readonly isMissing: boolean
 }
 
-/** A refund: owed, sent with our own authorization whose outcome is not known yet, or paid. */
+/** A refund: owed, sent with an authorization of the operator's wallet whose outcome is not known yet, or paid. */
 export interface DollarRefund {
   readonly status: 'owed' | 'sent' | 'paid'
-  /** The nonce of our own authorization; null while owed. */
+  /** The nonce of the refund's authorization; null while owed. */
   readonly nonce: string | null
   readonly validBefore: number | null
   readonly transaction: string | null
-  /** The wallet that signed the authorization; absent while owed. */
+  /** The wallet that signed the refund's authorization; absent while owed. */
   readonly from?: string
 }
 
@@ -127,8 +127,8 @@ export interface DollarRefund {
  * - `executing`: the work runs.
  * - `settling`: the result is kept; the outcome of the settlement is not known.
  * - `settled`: the money has come, as a facilitator or the chain says.
- * - `unpaid`: it ended without money, because the service failed, or because the settlement was refused or never came. In the second case
- *   the result is kept, and delivered if the money does come. The authorization is watched until it has run out, since any party that saw
+ * - `unpaid`: it ended without money: the service failed, or the settlement was refused or never came. If there is a result, it is kept,
+ *   and delivered if the money does come. The authorization is watched until it has run out, since any party that saw
  *   it may use it.
  * - `owed`: the money of an unpaid claim without a result has come, and goes back.
  */
@@ -172,7 +172,7 @@ export const DOLLAR_CLAIMS: ClaimKind<DollarClaim> = {
   // Losing a `claimed` claim costs a second question to a facilitator. Losing a delivery costs a second delivery, to a caller that holds
   // the signature.
   isTentative: (claim) => claim.state === 'claimed' || (claim.state === 'settled' && claim.deliveredAtMs !== null),
-  // An unpaid result counts for nothing.
+  // The result of an unpaid claim counts with price 0.
   paidFor: (claim) => ({
     payer: claim.payer,
     priceUsdMicros: claim.state === 'unpaid' ? 0n : BigInt(claim.priceUsdMicros),

@@ -94,7 +94,7 @@ export class ContractPayers {
     this.#paid.add(contractName(payment))
   }
 
-  /** How often a payer has paid lately through one client, by {@link contractName}. */
+  /** How often a payer has paid lately through one client. `name` is that of {@link contractName}. */
   paidOf(name: string): number {
     return this.#paid.count(name)
   }

@@ -51,7 +51,7 @@ export interface DollarFigures {
 
 /** Longest wait of a repeated call for a settlement of unknown outcome. Then the call must come again. */
 const SETTLING_WAIT_MS = 5_000
-/** Maximum failed works for one authorization. */
+/** How often the work for one authorization may fail. */
 const FAILED_RUNS_MAX = 10
 /** Newest claims whose names are read before the start ends: a repeat may come with the same name and a new authorization. */
 const NAMES_AT_ONCE = 1_000
@@ -135,8 +135,8 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
   }
 
   /**
-   * The outcome of a call whose name belongs to another payment: the answer of that payment, or a fault. Null if the name is free, or if
-   * its payment ended without money.
+   * The outcome of a call whose name belongs to another payment: the answer of that payment, or a fault. Null if no other payment has the
+   * name, or if the other payment has ended without an answer.
    */
   async named({ call, identity }: DollarOrder, turn: number): Promise<Result<DollarSettled> | null> {
     if (turn > 0) await this.#learnName(identity)
@@ -146,7 +146,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
     const claim = await this.store.get(named.id)
     if (claim === undefined && this.till.isRunning(named.id)) return fail(UNDER_WAY)
     if (claim === undefined || claim.state === 'unpaid' || claim.state === 'owed') return null
-    // Without the payer's own signature the name proves nothing, so the call gets neither the answer nor a second charge.
+    // Without the payer's own signature the name proves nothing, so the call is neither answered nor charged.
     if (!isOwnKey(call.payment, this.terms)) return fail(fault('stable/key-used'))
     if (claim.state === 'settled') return this.#replay(claim, identity)
     return fail(claim.state === 'settling' ? UNSETTLED : UNDER_WAY)
@@ -225,7 +225,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
   async #giveBack(claim: DollarClaim, cause: Fault): Promise<Ended<DollarClaim>> {
     if (claim.state === 'claimed') {
       const refused = await this.#turnAway(claim, cause)
-      // A crash came before any work, so calls that wait for it are judged again.
+      // A crash came before any work, so calls that wait for the claim are judged again.
       return cause.code === 'service/interrupted' ? null : refused
     }
     const begun = claim as DollarIn<'executing'>
@@ -295,7 +295,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
 
   /**
    * Repeats the answer. A settled authorization is public, so it does not show the buyer. The name that the buyer gave with the first call
-   * does: no chain shows it. An answer without a name is delivered once.
+   * does show the buyer, since no chain has the name. An answer without a name is delivered once.
    */
   #replay(claim: DollarIn<'settled'>, { repeatKey }: CallIdentity): Result<DollarSettled> {
     const { transaction } = claim
@@ -376,7 +376,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
     return ended
   }
 
-  /** Settles finished work again, after a facilitator has refused it. */
+  /** Settles finished work again, after a facilitator has refused its settlement. */
   async #settleAgain(
     claim: DollarIn<'settling'>,
     steps: Steps<DollarClaim>,
@@ -412,7 +412,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
     if (this.till.isAbandoned) return fail(cause)
     if (before === null) await this.store.release('claimed', claim.id)
     else if (await this.store.advance('claimed', before)) {
-      // Nothing watched it since the crash.
+      // The resolver has not watched it since the crash.
       if (cause.code === 'service/interrupted') this.#resolver.takeUp(before)
       else this.#resolver.suspect(before)
     }

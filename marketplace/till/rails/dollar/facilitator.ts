@@ -1,4 +1,4 @@
-/** A question to a facilitator: a payment and the seller's offer, both in the x402 version of the payment. */
+/** A question to a facilitator: a payment and this node's offer, in the payment's x402 version. */
 export interface FacilitatorRequest {
   readonly x402Version: 1 | 2
   readonly paymentPayload: object
@@ -9,7 +9,7 @@ export interface FacilitatorRequest {
  * What a facilitator said about a payment.
  * - `refused` is a clear no.
  * - `unknown`: it may have acted. No answer came, or one that cannot be read, or one that says so. `transaction` is the
- *   one that it named; `status` is the HTTP status of an answer without a verdict.
+ *   transaction that it named; `status` is the HTTP status of an answer without a verdict.
  * - `unreachable`: it did nothing. It was not reached, or it denied access with `status`.
  * - `busy`: it did nothing, and asks for a pause of `waitMs`, 0 if it names none.
  */
@@ -20,10 +20,10 @@ export type FacilitatorVerdict =
   | { readonly is: 'unreachable'; readonly detail: string; readonly status?: number }
   | { readonly is: 'busy'; readonly detail: string; readonly waitMs: number }
 
-/** HTTP statuses that blame the request. Any other is about the server, or about our account there. */
+/** HTTP statuses that blame the request. Any other status is about the server, or about this node's account there. */
 const OF_PAYMENT: ReadonlySet<number> = new Set([400, 413, 422])
 
-/** Whether the status of an answer without a verdict blames the payment. Then the same payment would get it again. */
+/** Whether the status of an answer without a verdict blames the payment. Then the same payment would get the same status again. */
 export function isOfPayment(status: number): boolean {
   return OF_PAYMENT.has(status)
 }
@@ -37,7 +37,7 @@ const REASON_WORDS: ReadonlySet<string> = new Set(
   refused`.split(/\s+/),
 )
 
-/** The reason of a refusal for payers: itself if it consists of words of x402, else `refused`. */
+/** The reason of a refusal, as payers are told: the facilitator's own if it consists of words of x402, else `refused`. */
 export function reasonInShort(reason: string): string {
   return reason.split('_').every((word) => REASON_WORDS.has(word)) ? reason : 'refused'
 }
@@ -46,10 +46,10 @@ export function reasonInShort(reason: string): string {
 const OF_PAYER =
   /(^|_)(insufficient_(funds|balance|allowance)|nonce|already|used|duplicate|cancell?ed|expired|signature|signer|authorization|undeployed|valid_(before|after))(_|$)/
 
-/** Our own reason if an authorization ran out with its settlement unknown. It does not blame the payer. */
+/** This node's own reason for an authorization that ran out while its settlement was unknown. It does not blame the payer. */
 export const EXPIRED_UNSETTLED = 'authorization_expired_unsettled'
 
-/** Words that make a reason one about the facilitator's own key, account or gas, although {@link OF_PAYER} matches it. */
+/** Words of reasons that are about the facilitator's own key, account or gas, although {@link OF_PAYER} matches them. */
 const OF_FACILITATOR = /(^|_)(gas|facilitator|relayer|sponsor|api|key|account|fee)(_|$)/
 
 /** Whether a settlement was refused for what the payer has signed or holds. `reason` is in lower case. */

@@ -35,7 +35,7 @@ export interface FacilitatorFacts {
 /** A verdict, and the facilitator that gave it. */
 export interface PoolVerdict {
   readonly verdict: FacilitatorVerdict
-  /** Url of that facilitator; null if none was asked. */
+  /** URL of that facilitator; null if none was asked. */
   readonly by: string | null
 }
 
@@ -62,15 +62,18 @@ const CHECK_MS = 5_000
 const WELL_MS = 30_000
 const ILL_MS = 2_000
 
-/** While so many payments wait out a pause, newcomers and repeats may not join. New settlements and payers that have paid lately may. */
+/**
+ * While so many payments wait out a pause, payments of newcomers and repeats may not wait, too. New settlements and payers that have paid
+ * lately may.
+ */
 const RESTING_MAX = 64
-/** How many of these payments may lack the proof that the payer's own key signed. */
+/** While so many payments without proof that the payer's own key signed wait out a pause, no further one may. */
 const RESTING_UNPROVEN_MAX = 16
 /** After a facilitator's pause, a payment waits this much longer for each point of its rank: lower ranks ask earlier. */
 const RANK_MS = 100
 /** Order of questions while a facilitator takes few. Newcomers with refused payments come last. */
 export const RANKS = { settlement: 0, payer: 1, repeat: 1.5, newcomer: 2 } as const
-/** How often errors at one network's payments count against a facilitator: any client can cause them. */
+/** How often errors with the payments of one network of clients count against a facilitator: any client can cause such errors. */
 const FAILED_AT = { most: 1, withinMs: 10 * 60_000, namesMax: 1_000 }
 /** Texts for callers about a facilitator that said neither yes nor no. */
 const KINDS = {
@@ -155,7 +158,7 @@ export class FacilitatorPool {
     }))
   }
 
-  /** Whether one of them takes the scheme on the node's network. */
+  /** Whether one of the facilitators takes the scheme on the node's network. */
   get verified(): { readonly ok: boolean; readonly detail: string } {
     const good = this.#members.find(({ support }) => support?.ok)
     return { ok: good !== undefined, detail: good?.detail ?? this.#members.map(({ detail }) => detail).join('; ') }
@@ -168,13 +171,13 @@ export class FacilitatorPool {
       : 'no facilitator of the stablecoin rail can be used now'
   }
 
-  /** Whether one of them asked for a pause in the last five minutes. */
+  /** Whether one of the facilitators asked for a pause in the last five minutes. */
   get isScarce(): boolean {
     const nowMs = this.#deps.clock.now()
     return this.#members.some(({ allowance }) => allowance.isKnown(nowMs))
   }
 
-  /** Asks all of them what they support, at once and then regularly. Resolves after the first round. */
+  /** Asks all facilitators what they support, at once and then regularly. Resolves after the first round. */
   async start(): Promise<void> {
     await Promise.all(this.#members.map((member) => this.#check(member)))
     this.#schedule()
@@ -202,10 +205,10 @@ export class FacilitatorPool {
   }
 
   /**
-   * Has a payment settled, by `first` if it can. The next one is asked only if the one before was not reached, asked for a pause, or
-   * refused for a reason that is not the payer's. If the money may have moved, asking another one at once tells nothing. If a facilitator
-   * takes few questions, repeated settlements have their own share: a payer can leave any number open, and newcomers must not take their
-   * place.
+   * Has a payment settled, by `first` if it can. The next facilitator is asked only if the one before did nothing (it was not reached,
+   * denied access or asked for a pause), or refused for a reason that is not the payer's. If the money may have moved, a question to
+   * another one at once tells nothing. While a facilitator takes few questions, repeated settlements get only a share of them, since a
+   * payer can leave any number of settlements open.
    */
   settle(request: FacilitatorRequest, first: string | null, asker: Asker = {}): Promise<PoolVerdict> {
     const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.settle(request, SETTLE_MS)
@@ -215,7 +218,7 @@ export class FacilitatorPool {
     return this.#patiently(asker.isPatient === false ? 0 : PATIENCE_MS.settle, round, ranked)
   }
 
-  /** Url of the facilitator after `url`, in a circle, so that each repeat asks another one. */
+  /** URL of the facilitator after `url`, in a circle, so that each repeat asks another one. Null without facilitators. */
   after(url: string | null): string | null {
     const i = this.#members.findIndex(({ facilitator }) => facilitator.url === url)
     return this.#members[(i + 1) % this.#members.length]?.facilitator.url ?? null
@@ -284,7 +287,7 @@ export class FacilitatorPool {
       // Questions that were open together count once.
       if (member.restUntilMs <= nowMs) member.allowance.spent(nowMs, waitMs)
       member.restUntilMs = nowMs + Math.min(REST_MS_MAX, waitMs)
-      // Failures of questions that were open when the breaker opened do not count again.
+      // Failures of questions that were under way when the breaker opened do not count.
     } else if (!breaker.isOpen(nowMs) && isOwnFailure(member, verdict, question)) breaker.failed(nowMs)
   }
 
@@ -294,7 +297,7 @@ export class FacilitatorPool {
     return waitMs > 0 ? { is: 'busy', detail: KINDS.busy, waitMs } : null
   }
 
-  /** Why a newcomer or a repeat must not ask yet, or null. Payers that have paid have a part of their own. */
+  /** `busy` if a newcomer or a repeat must not ask yet, else null. A part of the rate is kept for payers that have paid. */
   #shareOf(
     { allowance }: Member,
     { asker: { rank = RANKS.settlement, isProven = true } }: Question,
@@ -340,8 +343,8 @@ export class FacilitatorPool {
 }
 
 /**
- * Whether a verdict ends the asking. A refused settlement ends it if the payment is wrong. If the money may have moved,
- * asking another facilitator at once tells nothing.
+ * Whether a verdict is final, so that no other facilitator is asked. A refused settlement is final if the payment is wrong. If the money
+ * may have moved, asking another facilitator at once tells nothing.
  */
 function isFinal(verdict: FacilitatorVerdict, { isSettlement }: Question): boolean {
   if (verdict.is === 'refused') return !isSettlement || isOfPayer(verdict.reason)
@@ -351,8 +354,8 @@ function isFinal(verdict: FacilitatorVerdict, { isSettlement }: Question): boole
 /**
  * Whether a failure counts against the facilitator. It always does if the facilitator was not reached. Any other failure may be the
  * payment's fault, even if the payer has paid before. So such failures count once in ten minutes for each network of clients, and only for
- * proven payments that are not repeated. They do not count if the status of a check blames the payment, or if the answer to a settlement
- * names its transaction, which was sent then.
+ * payments that the payer's own key has signed and that are not repeated. They do not count if the status of a check blames the payment, or
+ * if the answer to a settlement names its transaction, which was sent then.
  */
 function isOwnFailure(
   { failedAt }: Member,

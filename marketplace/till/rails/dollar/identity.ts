@@ -28,12 +28,12 @@ export function identify(
     serviceId: serviceId as ServiceId,
     requestHash: requestHash(serviceId as ServiceId, request),
     signatureHash: taggedHashHex('stableSignature', fromHex(authorization.signature.slice(2))),
-    // Hashed with the payer, so that another payer cannot take its name.
+    // Hashed with the payer, so that no other payer can take this name.
     repeatKey: key === null ? null : taggedHashHex('stableRepeat', encodeText(`${authorization.from} ${key}`)),
   }
 }
 
-/** Name of an authorization, whatever its spelling and generation. */
+/** Id of an authorization, the same for every spelling and x402 version. */
 function paymentId({ network, asset }: DollarTerms, { authorization }: DollarPayment): string {
   const parts = [network.caip2, asset.contract.toLowerCase(), authorization.from, authorization.nonce]
   return taggedHashHex('stablePayment', encodeText(parts.join('|')))

@@ -36,7 +36,7 @@ export class Intake {
     const { serviceId, timeoutMs } = definition
     const standing = shop.readiness(offer)
     if (!standing.available) return fault('service/unavailable', { serviceId, reason: standing.reason })
-    // A new call whose input cannot be read is refused elsewhere. A repeat whose work is finished needs only its money, so it may pass.
+    // The rail refuses a new call whose input cannot be read. A repeat whose work is finished needs only its money, so it may pass.
     const unfit = asked.input.ok ? asked.faultNow(shop.context) : null
     if (unfit !== null) return unfit
     const nowMs = clock.now()
@@ -79,7 +79,7 @@ export class Intake {
 
 /**
  * Prices in millionths of a dollar that are honoured now, the current one first. The previous price counts too if it
- * was quoted within the last `seconds`: a payer that signed it could not know the next. It follows from chain and time
+ * was quoted within the last `seconds`: a payer that signed it could not know the next. The prices follow from chain and time
  * alone, so replicas agree and a restart forgets none.
  */
 export function honouredPrices(

@@ -33,7 +33,10 @@ export interface NewPayment {
   readonly client: Holder
 }
 
-/** Leave to ask a facilitator. `done` hears the verdict. `wasted` is called for a good payment that the payer's own fault made useless. */
+/**
+ * Leave to ask a facilitator. `done` must be called with the verdict. `wasted` is called for a good payment that the payer's own fault made
+ * useless.
+ */
 export interface Leave {
   readonly rank: number
   readonly done: (verdict: FacilitatorVerdict) => void
@@ -67,7 +70,7 @@ const KEPT_MS = 3_000
 const KEPT_MAX = 10_000
 /** How long this node leaves the chain alone after it could not be asked. */
 const AWAY_MS = 10_000
-/** Refused and failed payments that move a client back in the order; more of them move it no further. */
+/** How many refused and failed payments move a client back in the order. Further ones do not move it further. */
 const RANKS_MAX = 10
 /** The wait that a client with too many waiting checks is told. */
 const WAIT_MS = 5_000
@@ -81,7 +84,7 @@ interface Balance {
 /**
  * Decides whose payments a facilitator is asked about. Any key can sign a payment at no cost, with or without money, and facilitators
  * answer a limited number of questions. A payer that has paid lately is checked at once. For any other payer the chain is asked for the
- * balance before. Each client has a limit of refused payments, so that its made-up ones take no questions from other clients.
+ * balance before. Each client has a limit of refused payments, so that its made-up ones take few questions from other clients.
  */
 export class Newcomers {
   readonly #deps: NewcomersDependencies
@@ -245,7 +248,7 @@ interface Waiter {
   readonly settle: (begins: boolean) => void
 }
 
-/** What a client or a network has under way, and what waits for that. */
+/** How many checks a client or a network has under way, and the checks that wait for one of them to end. */
 interface Line {
   open: number
   readonly waiting: Set<Waiter>
@@ -258,8 +261,8 @@ export interface LineBounds {
 }
 
 /**
- * Limits how much each client has under way, and each network to {@link NETWORK_CLIENTS} times that. What is beyond waits in line. If too
- * much waits, the client with the most waiting loses its newest place.
+ * Limits how many checks each client has under way, and each network to {@link NETWORK_CLIENTS} times as many. Further checks wait in line.
+ * If too many wait, a client with too many of them loses its newest place in line.
  */
 export class ClientLines {
   readonly #atOnce: () => number
@@ -267,13 +270,13 @@ export class ClientLines {
   readonly #lines = new Map<string, Line>()
   readonly #waiting = new Set<Waiter>()
 
-  /** `atOnce` returns how much one client may have under way. */
+  /** `atOnce` returns how many checks one client may have under way. */
   constructor(atOnce: () => number, bounds: LineBounds) {
     this.#atOnce = atOnce
     this.#bounds = bounds
   }
 
-  /** Waits for a place. False if too much waits already, or if another client took the place in line. */
+  /** Waits until the client may begin. False if too many checks wait already, or if another client took the place in line. */
   async begin(holder: Holder): Promise<boolean> {
     const { address, network } = holder
     if (!(await this.#enter(address, 1, holder))) return false

@@ -13,18 +13,18 @@ import type { DollarTerms } from './terms.ts'
 /** Calls of one payer that may be under way at once. Each that waits costs memory and delays the calls behind it. */
 const AT_ONCE_MAX = 64
 const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
-/** Works that a payer may leave unpaid within ten minutes. The service works before it is paid, so it gives these away. */
+/** Calls that a payer may leave unpaid within ten minutes, although their work is done. The service works before it is paid. */
 const UNPAID = { ...SPAN, most: 5 }
 /** Paid calls that are counted for a payer. After so many, all calls of the payer that are under way may be worked on at once. */
 const PAID = { ...SPAN, most: AT_ONCE_MAX }
 /**
- * Failed works of any service within ten minutes; each paid one allows one more. A failed work is done for nothing, and its claim is kept.
- * Clients are bounded as well as payers, because an attacker can make any number of payers.
+ * Calls within ten minutes whose work may fail, at any service. Each paid call allows one more. Failed work is done for nothing, and its
+ * claim is kept. Clients are bounded as well as payers, because an attacker can make any number of payers.
  */
 export const FAILED_ANY = { ofPayer: 30, ofClient: 40 } as const
 /**
- * Works of a client within ten minutes whose settlement was refused or is not known yet; each paid one allows one more. Counted by client,
- * because an attacker can move the same money from key to key.
+ * Calls of a client within ten minutes whose work is done, and whose settlement was refused or is not known yet. Each paid call allows one
+ * more. They are counted by client, because an attacker can move the same money from key to key.
  */
 export const UNPAID_OF_CLIENT = 40
 /** Settlements of unknown outcome whose client is remembered. */
@@ -38,7 +38,7 @@ interface Failures {
   readonly ofClient: ClientCounts
 }
 
-/** Works of one payer: how many are running, and those that wait to begin. */
+/** The calls of one payer: how many are worked on and settled now, and which wait for that. */
 interface Line {
   begun: number
   readonly waiting: (() => void)[]
@@ -49,7 +49,7 @@ export class Payers {
   readonly #busy = new Map<string, number>()
   readonly #lines = new Map<string, Line>()
   readonly #paid: RecentCounts
-  /** Works of a client that have begun and are not settled: any of them may turn out unpaid. */
+  /** Calls of a client whose work has begun and is not settled: each of them may turn out unpaid. */
   readonly #begunOfClient = new ClientTally()
   readonly #unpaid: RecentCounts
   /** Settlements that were refused, perhaps by the facilitator's own fault. */
@@ -102,7 +102,7 @@ export class Payers {
   #failing({ payer, client }: Caller, { serviceId, reachesOut }: ServiceDefinition): Fault | null {
     const paid = this.#paid.count(payer)
     const isOutside = reachesOut === true
-    // A paid call allows the payer no further failure outside: each of them disturbs the server that was reached.
+    // A paid call allows the payer no further failure outside: each such failure disturbs the server that was reached.
     const outsideMs = isOutside ? this.#failedOutside.ofPayer.waitMs(payer, FAILED_OUTSIDE.ofPayer) : 0
     const ofPayerMs = Math.max(outsideMs, this.#failed.ofPayer.waitMs(payer, FAILED_ANY.ofPayer + paid))
     if (ofPayerMs > 0) return failingOf(serviceId, 'payer', ofPayerMs)
@@ -151,7 +151,7 @@ export class Payers {
     }
   }
 
-  /** Does work up to its settlement, once the payer has fewer unsettled works than it is trusted for. */
+  /** Does the work of a call and settles it, once the payer has fewer unsettled calls than it is trusted for. */
   async inTurn<T>({ payer, client }: Caller, work: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(payer) ?? { begun: 0, waiting: [] }
     this.#lines.set(payer, line)
@@ -175,12 +175,12 @@ export class Payers {
     if (line.begun === 0) this.#lines.delete(payer)
   }
 
-  /** Works of a payer that may be unsettled at once. */
+  /** How many calls of a payer may be worked on and unsettled at once. */
   #trust(payer: string): number {
     return UNPAID.most + this.#paid.count(payer) - this.#unpaid.count(payer) - this.#unknownOf(payer)
   }
 
-  /** Notes how a settlement ended. If a refusal may be the facilitator's fault, more are allowed. */
+  /** Notes how a settlement ended. A payer may have more refusals that can be the facilitator's fault than refusals that cannot. */
   ended(claim: DollarIn<'settled' | 'unpaid' | 'owed'>): void {
     const { id, payer, state } = claim
     const client = this.#open.get(id)

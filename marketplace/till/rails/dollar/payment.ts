@@ -11,24 +11,27 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const NONCE = /^0x[0-9a-fA-F]{64}$/
 /** Signatures of contracts have any length. No known wallet makes one longer than 4,096 bytes. */
 const SIGNATURE = /^0x([0-9a-fA-F]{2}){65,4096}$/
-/** Longest payment as JSON: as much as a header holds, for all doors. */
+/** Longest payment in characters of JSON: as much as a header holds, even if the payment came in another way. */
 const CHARS_MAX = 12_288
 /** Extensions of the node's offers, which clients repeat. Any other extension is dropped. */
 const EXTENSIONS = ['bazaar', 'payment-identifier'] as const
-/** Longest extensions as JSON, and their deepest nesting. The node's own take about a quarter of it, and are 9 deep. */
+/**
+ * Longest extensions as JSON, and their deepest nesting. The node's own extensions have about a fifth of this length, and are 9 levels
+ * deep.
+ */
 const EXTENSIONS_CHARS_MAX = 4_096
 const EXTENSIONS_DEPTH_MAX = 16
-/** Text members of a generation-2 `resource`, and their longest values. */
+/** Text members of a `resource` of x402 version 2, and their maximum lengths. */
 const RESOURCE_TEXTS = { url: 2_048, description: 2_048, mimeType: 128, serviceName: 32, iconUrl: 2_048 } as const
 const TAGS_MAX = 5
 const TAG_CHARS_MAX = 32
 const IDENTIFIER = /^[a-zA-Z0-9_-]{16,128}$/
 
 /**
- * Reads a decoded payment of scheme `exact`, of either generation. It is strict: another spelling of a number is refused, also where
+ * Reads a decoded payment of scheme `exact`, of x402 version 1 or 2. It is strict: another spelling of a number is refused, also where
  * facilitators take it. Hex may have capitals. Facilitators get a payment that is built from the values read here, since other members
- * could make them fail, and signatures cost an attacker nothing. Whether it pays an offer is checked later. Faults: `pay/unreadable`, and
- * `pay/no-offer` for another network.
+ * could make them fail, and signatures cost an attacker nothing. Whether the payment fits an offer is checked later. Faults:
+ * `pay/unreadable`, and `pay/no-offer` for another network.
  */
 export function readDollarPayment(payment: unknown, where: string, { network }: DollarTerms): Result<DollarPayment> {
   const fields = fieldsOf(payment)
@@ -43,7 +46,7 @@ export function readDollarPayment(payment: unknown, where: string, { network }: 
   if (named.network !== expected)
     return fail(fault('pay/no-offer', { field: 'network', got: shown(named.network), expected }))
   const { signature, authorization, ...more } = fieldsOf(fields.payload)
-  // With other members a facilitator could take it for a payment of another kind than the claimed one.
+  // With other members a facilitator could take the payment for one of another kind than the one that was claimed.
   if (Object.keys(more).length > 0) return unreadable('its payload may hold a signature and an authorization only')
   const read = readAuthorization(fieldsOf(authorization), signature)
   if (typeof read === 'string') return unreadable(read)
@@ -62,13 +65,13 @@ export function readDollarPayment(payment: unknown, where: string, { network }: 
   return ok({ version, authorization: read, accepted, payload, paymentIdentifier: id ?? null })
 }
 
-/** An authorization as both generations write it. */
+/** An authorization as x402 versions 1 and 2 both write it. */
 function payloadOf({ signature, from, to, value, validAfter, validBefore, nonce }: Authorization): object {
   const times = { validAfter: validAfter.toString(), validBefore: validBefore.toString() }
   return { signature, authorization: { from, to, value: value.toString(), ...times, nonce } }
 }
 
-/** The members of an echoed offer that are compared with the node's offer before it is passed on. */
+/** The members of an echoed offer that are compared with the node's offer before facilitators get the echo. */
 function echoOf({ scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra }: Fields): object {
   const { name, version } = fieldsOf(extra)
   return { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra: { name, version } }

@@ -31,11 +31,11 @@ export interface RefunderDependencies {
 }
 
 const VALID_SECONDS = 600
-/** Seconds after our authorization runs out for which a block that used it may still appear. */
+/** Seconds after a refund's authorization runs out for which a block that used it may still appear. */
 const LATE_SECONDS = 60
 const RETRY_MS_MIN = 5_000
 const RETRY_MS_MAX = 600_000
-/** Refusals that may mean that our authorization was carried out: only our key can use its nonce. */
+/** Refusals that may mean that the refund's authorization was carried out: only the wallet's key can use its nonce. */
 const USED_REASON = /already[ _-]?used|used[ _]or[ _]cancell?ed/i
 
 /**
@@ -57,7 +57,7 @@ export class Refunder {
     return this.#owed.size
   }
 
-  /** Begins to pay an owed refund. Without a wallet it only reports it. */
+  /** Begins to pay an owed refund. Without a wallet the refund is only reported. */
   owe(claim: DollarIn<'owed'>): void {
     if (this.#stopped || claim.refund.status === 'paid' || this.#owed.has(claim.id)) return
     this.#owed.set(claim.id, { attempts: 0, cancel: () => {} })
@@ -128,7 +128,7 @@ export class Refunder {
     this.#deps.onFault(fault('stable/refund-refused', { payer, amount, reason }))
   }
 
-  /** Stores the authorization before it is sent. One that holds for a while yet is sent again. Null if the claim has changed meanwhile. */
+  /** Stores the authorization before it is sent. An earlier one that holds for a while yet is used again. Null if the claim has changed. */
   async #send(claim: DollarIn<'owed'>): Promise<DollarIn<'owed'> | null> {
     const nowSeconds = Math.floor(this.#deps.clock.now() / 1_000)
     const { validBefore } = claim.refund
@@ -151,7 +151,7 @@ export class Refunder {
     this.#owed.delete(claim.id)
   }
 
-  /** What became of the authorization that was sent before. Null if none was sent, or without a node. */
+  /** What became of the authorization that was sent before. Null if none was sent, or without a node of the token's chain. */
   #look(claim: DollarIn<'owed'>): Promise<AuthorizationState> | null {
     const { ledger } = this.#deps
     if (ledger === null || claim.refund.status === 'owed') return null

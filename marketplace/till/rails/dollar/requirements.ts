@@ -22,7 +22,7 @@ interface Payload {
 
 type Asked = Pick<DollarClaim, 'serviceId' | 'amount' | 'version'> & { readonly payload: object }
 
-/** A question about a payment, in its generation, with our own offer instead of the client's echo. */
+/** A question about a payment, in its x402 version, with this node's own offer. */
 export function facilitatorRequest({ terms, offerOf }: Seller, claim: Asked): FacilitatorRequest {
   const own = offerOf(claim.serviceId)
   const { network, asset, payTo, maxTimeoutSeconds } = terms
@@ -44,9 +44,9 @@ export function facilitatorRequest({ terms, offerOf }: Seller, claim: Asked): Fa
 }
 
 /**
- * Replaces what a client of generation 2 repeats of our offer by our own words: a client could choose words that make a
- * facilitator's firewall take this node for an attacker. This drops the client's payment identifier, too; the nonce of
- * the authorization still names the payment.
+ * Replaces the resource and the extensions that a client of x402 version 2 repeats by this node's own: a client could choose words that
+ * make a facilitator's firewall take this node for an attacker. This drops the client's payment identifier, too. The nonce of the
+ * authorization still names the payment.
  */
 function withOwnWords(payload: object, own: OwnOffer): object {
   const { resource, extensions, ...rest } = payload as Payload

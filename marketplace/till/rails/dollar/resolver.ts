@@ -13,7 +13,7 @@ export interface ResolverDependencies {
   readonly timers: Timers
   /** Called for each claim that has changed its state. */
   readonly onStep: (claim: DollarIn<'settled' | 'unpaid' | 'owed'>) => void
-  /** Called for errors that only a failing disk can cause. */
+  /** Called for unexpected errors, such as those of a failing disk. */
   readonly onError: (error: unknown) => void
 }
 
@@ -23,7 +23,7 @@ const ASK_MS_MAX = 60_000
 const PAUSE_MS_MAX = 15_000
 /**
  * Pauses between two looks at an unpaid authorization. They grow, since it is hardly ever used after all. If it was
- * never sent to be settled, they grow to hours, up to its end: failing calls are free, and must not cause many
+ * never sent to be settled, they grow beyond `WATCH_MS_MAX`, up to the authorization's end: failing calls are free, and must not cause many
  * questions to the chain.
  */
 const WATCH_MS = 20_000
@@ -39,7 +39,7 @@ interface Case {
   /** The payer while the outcome of its settlement is not known, else null. */
   unknownOf: string | null
   attempts: number
-  /** Url of the facilitator that was asked last to settle it. */
+  /** URL of the facilitator that was asked last to settle the claim; null before the first. */
   asked: string | null
   cancel: () => void
 }
@@ -77,7 +77,7 @@ export class Resolver {
     return this.#cases.has(id)
   }
 
-  /** Watches a claim that nothing watched for a while, and looks at it soon. */
+  /** Watches a claim that was not watched for a while, and looks at it soon. */
   takeUp(claim: DollarIn<'settling' | 'unpaid'>): void {
     this.#take(claim, { asked: null, ms: FIRST_MS })
   }
@@ -87,7 +87,7 @@ export class Resolver {
     this.#take(claim, { asked, ms: claim.state === 'unpaid' ? this.#watchMs(claim, 0) : FIRST_MS })
   }
 
-  /** Watches an unpaid claim whose payment was offered again and turned away: it may have been used meanwhile. */
+  /** Watches an unpaid claim whose payment was offered again and turned away: the payment may have been used meanwhile. */
   suspect(claim: DollarIn<'unpaid'>): void {
     this.#take(claim, { asked: null, ms: WATCH_MS })
   }
@@ -162,7 +162,7 @@ export class Resolver {
       claim.state === 'settling'
         ? await settlement.attempt(claim, { first: one.asked, isFirst: false })
         : await settlement.watch(claim)
-    // It may have been dropped while the facilitator or the chain was asked.
+    // The claim may have been dropped while the facilitator or the chain was asked.
     if (this.#stopped || this.#cases.get(id) !== one) return
     if (step === 'open') return this.#schedule(id, one, this.#pauseMs(claim, one.attempts))
     this.#known(one)

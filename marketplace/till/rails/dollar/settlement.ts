@@ -19,11 +19,11 @@ export interface SettlementDependencies {
 
 /** How a settlement is tried. */
 export interface Attempt {
-  /** Url of the facilitator to ask first; null for any. */
+  /** URL of the facilitator to ask first; null for any. */
   readonly first: string | null
-  /** Whether no facilitator can have settled it before. Only then does a refusal end it. */
+  /** Whether no facilitator can have settled the claim before. Only then does a refusal end it. */
   readonly isFirst: boolean
-  /** Set if a facilitator has refused an earlier first attempt. */
+  /** Set if a facilitator has refused to settle the claim before, and the payer offers the payment again. */
   readonly isRepeat?: boolean
   /** The client that sent the payment, and its network, if they are still known. */
   readonly client?: string
@@ -73,13 +73,13 @@ export class Settlement {
     if (isFirst) this.#doubts.delete(claim.id)
     const doubt = this.#doubts.get(claim.id)
     const untilSeconds = isOver ? claim.validBefore : doubt?.untilSeconds
-    // No facilitator can have settled it before a first attempt, so then only an authorization that has run out is looked up.
+    // No facilitator can have settled the claim before a first attempt, so then only an authorization that has run out is looked up.
     const seen = isFirst && !isOver ? null : await this.#look(claim, untilSeconds)
     if (seen?.is === 'transferred') return this.#settled(claim, seen.transaction, null)
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused('authorization_used_elsewhere'), true)
     if (isOver) return this.#unlessUnknown(seen, this.#unpaid(claim, EXPIRED, true))
     if (doubt !== undefined && seen?.is === 'unused') return this.#unpaid(claim, refused(doubt.reason), false)
-    // Without its result the call cannot be delivered, so no money is taken.
+    // Without its result the call cannot be answered, so no money is taken.
     if (claim.result === null) return this.#unpaid(claim, gone(claim), false)
     const { facilitators, seller } = this.#deps
     const request = facilitatorRequest(seller, claim)
@@ -125,24 +125,24 @@ export class Settlement {
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused(reason), true)
     if (!isUsed) return this.#unpaid(claim, refused(reason), false)
     // "Used already" may mean a transfer that the chain's node sees only a little later. So the claim stays open for now, and the payer
-    // must not sign another authorization. A doubt lets it end early. Without an answer of the node there is none.
+    // must not sign another authorization. A doubt lets the claim end early. Without an answer of the node there is no doubt.
     if (seen?.is === 'unused') this.#doubt(claim, reason, seen.atSeconds)
     return 'open'
   }
 
-  /** Counts from the later of clock and chain time: with a slow clock the doubt would end at once. */
+  /** Notes a doubt. It counts from the later of clock and chain time: with a slow clock alone it would end at once. */
   #doubt({ id }: DollarClaim, reason: string, atSeconds = 0): void {
     const sinceSeconds = Math.max(Math.floor(this.#now() / 1_000), atSeconds)
     this.#doubts.set(id, { reason, untilSeconds: sinceSeconds + DOUBT_SECONDS })
   }
 
-  /** If the chain does not answer once the authorization has run out, it is asked again for a while. */
+  /** `step`, unless the chain does not answer: then it is asked again for a while, also after the authorization has run out. */
   #unlessUnknown(seen: AuthorizationState | null, step: DollarIn<'unpaid'>): SettlementStep {
     const graceMs = (step.validBefore + LATE_SECONDS) * 1_000 + GIVE_UP_MS
     return seen?.is === 'unknown' && this.#now() < graceMs ? 'open' : step
   }
 
-  /** The state on the chain; null without a node. Only a node that has reached `untilSeconds` can show it unused. */
+  /** The state of a claim's authorization on the token's chain. Only a node past `untilSeconds` can show it unused. Null without a node. */
   #look(claim: DollarIn<'settling' | 'unpaid'>, untilSeconds?: number): Promise<AuthorizationState> | null {
     const { ledger } = this.#deps
     const { asset, payer, amount, nonce, claimedAtMs } = claim
@@ -172,7 +172,7 @@ export class Settlement {
   }
 }
 
-/** For so long after an authorization has run out, a chain that does not answer is asked again. */
+/** How long after the end of an authorization a chain that does not answer is asked again. */
 const GIVE_UP_MS = 86_400_000
 
 const EXPIRED = refused(EXPIRED_UNSETTLED)

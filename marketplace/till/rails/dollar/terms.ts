@@ -1,15 +1,15 @@
-/** An EVM network, as the two generations of x402 name it. */
+/** An EVM network, as x402 versions 1 and 2 name it. */
 export interface DollarNetwork {
-  /** Name in generation 1: `base`. */
+  /** Name in x402 version 1, such as `base`. */
   readonly word: string
-  /** Name in generation 2 (CAIP-2): `eip155:8453`. */
+  /** Name in x402 version 2 (CAIP-2), such as `eip155:8453`. */
   readonly caip2: `eip155:${number}`
   readonly chainId: number
 }
 
 /** A dollar token that implements EIP-3009. */
 export interface DollarAsset {
-  /** For display: `USDC`. */
+  /** Name for display, such as `USDC`. */
   readonly symbol: string
   /** Contract address with its EIP-55 checksum. */
   readonly contract: string

@@ -30,7 +30,7 @@ export function settled(
 
 const SPENT = { request: '', payload: {} }
 
-/** A claim without money, and why. A result is kept, since the money may still come. */
+/** A claim that ended without money, and why. A result is kept, since the money may still come. */
 export function unpaid(
   claim: DollarIn<'claimed' | 'executing' | 'settling' | 'unpaid'>,
   cause: Fault,

@@ -81,7 +81,7 @@ export class Verification {
   }
 }
 
-/** A client in the form that the pool takes. */
+/** The members of {@link Asker} that name a client. */
 export function askerOf({ address, network }: Holder): { readonly client: string; readonly network: string } {
   return { client: address, network }
 }

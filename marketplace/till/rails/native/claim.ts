@@ -26,7 +26,7 @@ interface ClaimBase {
   readonly claimedAtMs: number
 }
 
-/** State of a finished claim on chain: its receipt is owed, or the escrow is closed for good. */
+/** State of a finished claim on chain: its receipt is owed, or the escrow is closed or gone for good. */
 export type ReceiptState = 'owed' | 'final'
 
 /** The request text is kept until the work is done, so that a start can do interrupted work. */

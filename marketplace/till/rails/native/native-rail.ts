@@ -118,7 +118,7 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
     return { is: 'open', begun: { ...open, state: 'executing', startedAtMs: clock.now(), runs: runsOf(claim) } }
   }
 
-  /** Another replica may have ended it: then that replica owes the receipt. */
+  /** Another replica may have ended the work. Then that replica owes the receipt. */
   async lost(claim: Claim): Promise<Ended<Claim>> {
     const { txId } = claim
     const now = this.till.isAbandoned ? undefined : await this.#deps.store.get(txId)
@@ -173,8 +173,8 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
   }
 
   /**
-   * How the payment of a claim stands. `open`: there is time for the work and its receipt. `late`: there is not. `adrift`: a
-   * reorganisation took the payment, and it is not mined again, or not deep enough.
+   * How the payment of a claim stands. `open`: there is time for the work and its receipt. `late`: there is not, or the escrow is
+   * closed or gone for good. `adrift`: a reorganisation took the payment, which is not mined again yet, or not deep enough.
    */
   #standingOf({ txId, minedAt }: Claim, timeoutMs: number): 'open' | 'late' | 'adrift' {
     const { chain } = this.#deps
@@ -188,7 +188,7 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
     return gone || closureOf(chain.database, txId) !== undefined ? 'late' : 'adrift'
   }
 
-  /** If a reorganisation holds the work of a payment up, what its caller is told; else null. */
+  /** The fault if a reorganisation took the escrow of a payment, which failed in its new block or is unknown now; else null. */
   #whyAdrift(txId: TxId): Fault | null {
     const { chain, sink } = this.#deps
     if (chain.moving || chain.database.get(ESCROWS, txId) !== undefined) return null

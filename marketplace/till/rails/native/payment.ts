@@ -29,13 +29,13 @@ export interface PaymentToJudge {
   readonly secret: Uint8Array | null
   readonly agentId: AgentId
   readonly serviceId: ServiceId
-  /** Null if the caller of this code checks the commitment to the request itself. */
+  /** The text of the request. Null if it is not known here: then the payment's commitment to it is not checked. */
   readonly request: string | null
   readonly service: Service
   readonly timeoutMs: number
 }
 
-/** A payment that is not taken: not yet, or never. */
+/** A payment that is not taken: it waits for confirmations, or it is refused. */
 type Unfit =
   | { readonly state: 'waiting'; readonly confirmations: number; readonly needed: number }
   | { readonly state: 'refused'; readonly fault: Fault }
@@ -60,7 +60,7 @@ export interface PaymentContext {
   readonly atRisk: ValueAtRisk
 }
 
-/** The part of {@link PaymentContext} that {@link judgePayment} needs. It only reads what is at risk. */
+/** The part of {@link PaymentContext} that {@link judgePayment} needs, which reads what is at risk and does not change it. */
 interface JudgingContext extends Omit<PaymentContext, 'atRisk'> {
   readonly atRisk: Pick<ValueAtRisk, 'withOneMore'>
 }
@@ -91,7 +91,7 @@ export function judgeCall(context: CallContext, order: NativeOrder, hasWaited: b
   if (shop.closedBecause !== null) return { is: 'wait', why: heldFault(call, shop.closedBecause, shop.hasEnded) }
   // Counted in this step, since the other calls that waited for this block are judged right after.
   atRisk.take(call.txId, escrow.minedAt, escrow.amount)
-  // During the wait the chain has moved.
+  // A wait ends at a later head, where the request may not fit any more.
   const cause = hasWaited ? shop.whyNotServed(offer, asked) : early
   if (cause !== null && cause.code !== 'service/unavailable') return told(cause)
   return { is: 'take', claim: newClaim(context, order, { escrow, service }), cause }
@@ -284,7 +284,7 @@ function correctable(txId: TxId, field: string, facts: Parameters<typeof mismatc
   return fault(code, { ...detail, correctable: true })
 }
 
-/** The fault of a wrong secret. Unless `refund` says otherwise, the payment is taken. */
+/** The fault of a wrong secret. Without `refund` it says that the payment was taken for this call. */
 export function wrongSecret(
   txId: TxId,
   refund = 'Do not pay again: the payment was taken for this call, whose answer comes with the secret that was paid with.',
@@ -292,7 +292,10 @@ export function wrongSecret(
   return correctable(txId, 'payment.secret', { got: 'another secret', expected: 'the secret of this payment', refund })
 }
 
-/** A lock opens with the secret alone, a commitment with secret and request. Readers of the chain know neither. */
+/**
+ * The fault if a call does not open the lock and the commitment of an escrow, else null. A lock opens with the secret alone, a commitment
+ * with secret and request. Readers of the chain know neither.
+ */
 export function checkLock(
   escrow: Escrow,
   { txId, secret, agentId, serviceId, request }: Omit<PaymentToJudge, 'service' | 'timeoutMs'>,
@@ -362,7 +365,7 @@ export interface MinedCall {
 
 const BLOCKS_KEPT = 8
 
-/** Mined transactions by block. A block is read once, since many calls ask for payments of the newest block at the same time. */
+/** Mined transactions by block. The blocks read last are kept, since many calls ask for payments of the newest block at the same time. */
 export class MinedCalls {
   readonly #chain: Chain
   readonly #blocks = new LruMap<BlockId, ReadonlyMap<TxId, MinedCall>>(BLOCKS_KEPT)
@@ -408,7 +411,7 @@ interface Taken {
 
 /**
  * What a reorganisation of one block would take from a seller: the payments in the block that were taken for work. Other payments do
- * not count: they go back to their payers, and a stranger could otherwise make all calls of a block wait. After a reorganisation a
+ * not count: they go back to their payers, and another party could otherwise make all calls of a block wait. After a reorganisation a
  * payment counts in the block that holds it then.
  */
 export class ValueAtRisk {
@@ -463,7 +466,7 @@ export class ValueAtRisk {
     }
   }
 
-  /** Counts payments that were adrift in the blocks that mine them. */
+  /** Moves payments that were adrift to the new blocks that mine them. */
   #pickUp({ connected, disconnected }: HeadChange): void {
     // In a reorganisation `#move` has done this.
     if (this.#adrift.size === 0 || disconnected.length > 0) return

@@ -36,10 +36,11 @@ export interface NativePriceSource {
   priceOfMicros(micros: bigint, epoch: number): Amount | undefined
   /** Millionths of a dollar that so many base units are worth, rounded up; undefined if unknown. */
   microsOfAmount(units: bigint, epoch: number): bigint | undefined
-  /** Millionths of a dollar for one coin, rounded down, for people; undefined if unknown, never 0. */
+  /** Millionths of a dollar for one coin, rounded down, for people; undefined if unknown, or if that is 0. */
   usdMicrosPerCoin(epoch: number): bigint | undefined
   /**
-   * Reserve of dollars in the pool behind the price, in millionths: the lower one of both ends of the epoch before; undefined if unknown.
+   * Reserve of dollars in the pool behind the price, in millionths: the lower of the values at the two ends of the epoch before; undefined
+   * if unknown.
    */
   depthMicros(epoch: number): bigint | undefined
   /** Why there is no price in an epoch, or null. */
@@ -122,7 +123,7 @@ function dollars(micros: bigint): string {
   return `$${formatAmount(micros, USD_DECIMALS)}`
 }
 
-/** Exact price of a service in base units in an epoch, rounded up: the payer pays the fraction. */
+/** Price of a service in base units in an epoch, rounded up; undefined if it is unknown, or more than the chain can hold. */
 export function priceIn(source: NativePriceSource, service: Service, epoch: number): Amount | undefined {
   return source.priceOfMicros(priceInEpoch(service, epoch), epoch)
 }

@@ -24,7 +24,7 @@ export interface NativeQuote {
   readonly nativeUsdMicros: bigint
 }
 
-/** Time that a client may take between mining and settling, in blocks. */
+/** Blocks that a client may let pass before its call, once its payment has enough confirmations. */
 const CLIENT_MARGIN_BLOCKS = 20
 
 /** What a quote is made from. */

@@ -28,15 +28,15 @@ export interface RegistrarDependencies {
   readonly chain: Chain
   readonly shop: Shop
   readonly sender: Sender
-  /** Set if other nodes hold the settler key too. If one of them sells with it, nothing is registered. */
+  /** Set if other nodes hold the settler key too. If one of these nodes sells with it, nothing is registered. */
   readonly twin?: Twin | null
-  /** Hears why a part of the registration is not on chain; it is tried again later. */
+  /** Called with the reason why a part of the registration is not on chain. It is tried again later. */
   readonly onFault: (fault: Fault) => void
 }
 
 /**
- * Brings what this operator sells into the chain's registry: registers the agent, publishes what is missing or changed. It can only do so
- * if the settler key is the owner's; elsewhere the owner does it with a cold key.
+ * Brings what this operator sells into the chain's registry: registers the agent and publishes what is missing or changed. It does so
+ * only if the settler key is the owner's. Otherwise the owner must do it with the owner's key.
  */
 export class Registrar {
   readonly #deps: RegistrarDependencies
@@ -89,8 +89,8 @@ export class Registrar {
   }
 
   /**
-   * Sends a part of the registration. One that was mined and failed would fail again: that is reported, and its fee is not paid
-   * again for a while.
+   * Sends a part of the registration. A part whose transaction was mined and failed would fail again: that is reported, and no further fee
+   * is paid for it within {@link RETRY_BLOCKS}.
    */
   async #send<K extends TxKind>(part: string, kind: K, payload: PayloadOf<K>, memo?: Uint8Array): Promise<boolean> {
     const { chain, sender, onFault } = this.#deps

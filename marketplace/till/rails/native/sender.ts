@@ -57,9 +57,9 @@ export class Sender {
   }
 
   /**
-   * At least doubles the tip of transactions that wait too long, so that strangers that fill blocks cannot keep them out for ever. `worth`
-   * says what one transaction may cost. The transactions with later nonces depend on it, so what they are worth beyond their own fees
-   * counts for it too. A transaction without worth is only kept minable, and a receipt without worth is left as it is.
+   * At least doubles the tip of transactions that wait too long, so that other senders that fill blocks cannot keep them out for ever.
+   * `worth` says what one transaction may cost. The transactions with later nonces depend on it, so what they are worth beyond their own
+   * fees counts for it too. A transaction that is not worth the doubled tip is only kept minable. A receipt without worth is left as it is.
    */
   hurry(worth: (tx: Transaction) => bigint): Promise<readonly Result<Transaction>[]> {
     return this.#inTurn(async () => {
@@ -117,8 +117,8 @@ export class Sender {
   }
 
   /**
-   * The transaction with a higher fee, if that is worth it. If not: null for a transaction that can be mined as it is, and for a receipt
-   * that earns nothing. Any other gets just the fee that keeps it minable.
+   * The transaction with a higher fee. Null if a higher fee is neither worth its cost nor needed: the transaction can be mined as it is, or
+   * is a receipt that earns nothing.
    */
   #raised(tx: Transaction, worth: bigint): TxBody | null {
     const { body } = tx

@@ -25,7 +25,7 @@ export interface SettlerDependencies {
   readonly store: NativeClaimStore
   readonly sender: Sender
   readonly timers: Timers
-  /** Hears of receipts that could not be sent; they are tried again. */
+  /** Called with the reason why receipts cannot be sent or claims cannot be read now. Both are tried again. */
   readonly onFault: (fault: Fault) => void
   /** Whether other replicas may have taken over what is owed here; then nothing is sent. Absent: never. */
   readonly isHeld?: () => boolean
@@ -37,7 +37,7 @@ const GATHER_MS = 500
 export const DURATION_MS_MAX = 0xffffffff
 /**
  * Blocks after which a payment that is neither open nor closed is given up. A reorganisation took it. This is longer than the longest
- * term and the deepest reorganisation.
+ * term and the deepest reorganisation together.
  */
 const GONE_BLOCKS = 12_000
 
@@ -83,8 +83,8 @@ export class Settler {
   }
 
   /**
-   * Owes again the receipts of blocks that have left the best chain, also of final ones: a miner with enough work can replace blocks deeper
-   * than {@link FINAL_DEPTH}. Resolves when the blocks are searched.
+   * Once blocks have left the best chain, owes their receipts again, also the final ones: a miner with enough work can replace blocks
+   * deeper than {@link FINAL_DEPTH}. Resolves when the blocks are searched.
    */
   takeUp(left: readonly BlockId[]): Promise<void> {
     for (const id of left) this.#left.add(id)
@@ -164,8 +164,7 @@ export class Settler {
   }
 
   /**
-   * What the operator loses if the receipt is not mined in time. The entry of a failed call adds nothing: at the deadline, consensus
-   * refunds the payer without a receipt.
+   * What the operator loses if the receipt is not mined in time. A refund is worth 0: it happens at the deadline without a receipt, too.
    */
   #worthOf(tx: Transaction): bigint {
     return entriesOf(tx).reduce((sum, { txId, outcome }) => {

@@ -42,7 +42,7 @@ export class Twin {
     return sells
   }
 
-  /** Memo of the registration by the owner's key. One of the same name by another key has failed. */
+  /** Memo of the registration by the owner's key. A registration of the same id by another key has failed. */
   #memoIn(bodies: readonly TxBody[]): Uint8Array {
     const { agentId, owner } = this.#shop.operator
     const sent = bodies.find(

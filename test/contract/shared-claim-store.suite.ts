@@ -131,7 +131,7 @@ export function sharedClaimStoreSuite(name: string, make: () => Promise<SharedSt
       expect(await openIds(b)).toEqual([1, 2].map(txIdOf))
     })
 
-    it('takes a claim of a replica that was just taken for dead: nothing is owned by one whom nobody would miss', async () => {
+    it('takes a claim of a replica that was just taken for dead, and still notices when that replica stops', async () => {
       const { one, a, b } = await two()
       await a.claim(claimed(1))
       one.pause()

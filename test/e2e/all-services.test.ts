@@ -37,7 +37,7 @@ beforeAll(async () => {
     flags: world.flags,
   })
   await marketOpen(daemon.url)
-  await until('everybody was looked at', async () => (await unavailable()).length === 0, { ms: 20_000 }).catch(
+  await until('every service is available', async () => (await unavailable()).length === 0, { ms: 20_000 }).catch(
     async () => expect(await unavailable()).toEqual([]),
   )
   // The devnet's second key is the seller's.

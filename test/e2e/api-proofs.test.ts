@@ -122,11 +122,11 @@ describe('by the header alone a client can check', () => {
 
   it('that an account does not exist', async () => {
     for (let fill = 200; fill < 206; fill++) {
-      const nobody = new Caller(daemon.url, walletKey(new Uint8Array(32).fill(fill)))
-      const { body } = await ask<AccountView>(daemon.url, `/api/v1/accounts/${nobody.address}`)
+      const noAccount = new Caller(daemon.url, walletKey(new Uint8Array(32).fill(fill)))
+      const { body } = await ask<AccountView>(daemon.url, `/api/v1/accounts/${noAccount.address}`)
       expect(body).toMatchObject({ exists: false, balance: '0', nonce: '0', proof: { value: null } })
       const { stateRoot, proof } = stateProof(body)
-      const key = ACCOUNTS.key(nobody.key.address)
+      const key = ACCOUNTS.key(noAccount.key.address)
       expect(verifyStateProof(stateRoot, key, undefined, proof)).toBe(true)
       expect(verifyStateProof(stateRoot, ACCOUNTS.key(buyer.key.address), undefined, proof)).toBe(false)
     }

@@ -138,7 +138,7 @@ describe.concurrent('a node that cannot start says why in one line and ends:', (
     expect((await daemon.stop()).code).toBe(0)
   })
 
-  it('there is nobody to mine for', async () => {
+  it('there is no account to mine for', async () => {
     const flags = [...START, workshop.folder(), '--network', 'testnet', '--mine-threads', '1']
     expectOneLine(await workshop.run(flags), /mine\.address is "unset"; allowed: an address to mine for/, 2)
   })

@@ -56,7 +56,7 @@ interface List {
 }
 
 describe('public documents', () => {
-  it.each(DOCUMENTS)('%s is for everybody, and costs nothing to ask for again', async (path) => {
+  it.each(DOCUMENTS)('%s is for every caller, and costs nothing to ask for again', async (path) => {
     const first = await ask(daemon.url, path, { headers: PLAIN })
     expect(first.status).toBe(200)
     expect(first.headers.get('access-control-allow-origin')).toBe('*')

@@ -40,7 +40,9 @@ it('a reader that comes back to a node that was killed and started again has mis
   const second = await workshop.start(folder, { env })
   buyer.url = second.url
   const back = await followed(second.url, feed.lastId)
-  await until('the call that nobody heard of is told', () => back.events.some(({ data }) => data.txId === sold[2]))
+  await until('the call that no reader was told of is told', () =>
+    back.events.some(({ data }) => data.txId === sold[2]),
+  )
   await marketOpen(second.url)
   await buy('ok:4')
   await until('what happens now is told', () => back.events.some(({ data }) => data.txId === sold[3]))

@@ -12,7 +12,7 @@ const env = {
   FARTHING_P2P_DHT: 'false',
 }
 /** No node listens there. A node with this peer keeps trying. */
-const NOBODY = '/ip4/127.0.0.1/tcp/9'
+const UNREACHABLE_PEER = '/ip4/127.0.0.1/tcp/9'
 const SELLS_NOTHING = 'This node sells nothing'
 
 interface Facts {
@@ -24,7 +24,7 @@ const factsOf = async (url: string): Promise<Facts> => (await ask(url, '/api/v1/
 
 describe('a node of the devnet that joins others', () => {
   it('mines without a word about it, and sells nothing by the keys that every other has too', async () => {
-    const node = await workshop.start(workshop.folder(), { env, flags: ['--peer', NOBODY] })
+    const node = await workshop.start(workshop.folder(), { env, flags: ['--peer', UNREACHABLE_PEER] })
     await until('it mines', async () => (await factsOf(node.url)).height > 0)
     expect(await factsOf(node.url)).toMatchObject({
       market: { enabled: false },
@@ -37,7 +37,7 @@ describe('a node of the devnet that joins others', () => {
   it('sells by keys of its own, whichever start made them', async () => {
     const folder = workshop.folder()
     for (const flags of [['--dev-key', '3'], []]) {
-      const node = await workshop.start(folder, { env, mine: 0, flags: ['--peer', NOBODY, ...flags] })
+      const node = await workshop.start(folder, { env, mine: 0, flags: ['--peer', UNREACHABLE_PEER, ...flags] })
       expect(await factsOf(node.url)).toMatchObject({ market: { enabled: true } })
       expect(node.program.stderr).not.toContain(SELLS_NOTHING)
       expect(node.program.stderr).toContain('Buy a first call')
@@ -48,7 +48,7 @@ describe('a node of the devnet that joins others', () => {
   it('says whose coins are missing if no buyer could pay yet', async () => {
     const folder = workshop.folder()
     const made = await workshop.run(['wallet', 'new', '--wallet', 'market', '--data-dir', folder])
-    const node = await workshop.start(folder, { env, mine: 0, flags: ['--peer', NOBODY] })
+    const node = await workshop.start(folder, { env, mine: 0, flags: ['--peer', UNREACHABLE_PEER] })
     expect((await node.stop()).code).toBe(0)
     expect(node.program.stderr).toContain(`Nothing is sold before the wallet that is paid has coins: ${made.stdout}`)
     expect(node.program.stderr).not.toContain('Buy a first call')
@@ -67,7 +67,7 @@ describe('a node of the devnet that joins others', () => {
       [['--dev-key', '3'], false],
       [['--dev-key', '1'], true],
     ] as const) {
-      const node = await workshop.start(folder, { env, mine: 0, flags: ['--peer', NOBODY, ...flags] })
+      const node = await workshop.start(folder, { env, mine: 0, flags: ['--peer', UNREACHABLE_PEER, ...flags] })
       expect(await factsOf(node.url)).toMatchObject({ market: { enabled: sells } })
       expect((await node.stop()).code).toBe(0)
     }

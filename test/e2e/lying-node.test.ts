@@ -7,7 +7,7 @@ const node = new LyingNode()
 beforeAll(() => node.open())
 afterAll(() => node.close())
 
-it('what a node says moves nobody’s cursor, whether it is refused, noted or listed', async () => {
+it('what a node says does not move the reader’s cursor, whether it is refused, noted or listed', async () => {
   const evil = '\u001b[2J\u009b1A\u202e'
   node.says('/api/v1', { error: evil, code: evil }, 404)
   node.says('/api/x402', { error: evil, code: evil, details: { suggestions: [evil] } }, 404)

@@ -13,7 +13,7 @@ const workshop = new Workshop()
 const FAST = { entry: WITH_TEST_SERVICES, env: { TEST_FAST_BLOCKS: '1' } }
 /** Most time between two blocks. */
 const BLOCK_MS = 200
-const SOMEBODY_ON_BASE = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+const ACCOUNT_ON_BASE = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const PAID_IN = `0x${'1c'.repeat(32)}`
 const PAID_OUT = `0x${'2d'.repeat(32)}`
 
@@ -126,10 +126,10 @@ async function crossesTheBridge(scene: Scene): Promise<void> {
   const before = await held(scene, 9, 'XUSD')
   await scene.attest('deposit', 'base', PAID_IN, '0', addressOf(9), '250')
   expect((await held(scene, 9, 'XUSD')) - before).toBe(250_000_000n)
-  const leaving = await scene.write(9, 'bridge', 'withdraw', '100', 'base', SOMEBODY_ON_BASE)
+  const leaving = await scene.write(9, 'bridge', 'withdraw', '100', 'base', ACCOUNT_ON_BASE)
   await scene.attest('sign', leaving.txId)
   await scene.attest('release', leaving.txId, PAID_OUT)
-  const staying = await scene.write(9, 'bridge', 'withdraw', '50', 'base', SOMEBODY_ON_BASE)
+  const staying = await scene.write(9, 'bridge', 'withdraw', '50', 'base', ACCOUNT_ON_BASE)
   await scene.attest('cancel', staying.txId)
   expect((await held(scene, 9, 'XUSD')) - before).toBe(150_000_000n)
 }

@@ -19,7 +19,7 @@ const STEADY = { TEST_FAST_BLOCKS: '1000' }
 /** How long a node is stopped: long enough for connections to fill up and requests to fail. */
 const PAUSE_MS = 6_000
 
-const everybodyCleanIn = (cluster: Cluster): void => {
+const expectNoErrorsIn = (cluster: Cluster): void => {
   for (const node of cluster.nodes) expect(node.errors).toEqual([])
 }
 
@@ -72,7 +72,7 @@ describe('five nodes in a line, of which the first mines', () => {
 
   it('stop cleanly', async () => {
     expect(await cluster.stop()).toEqual(cluster.nodes.map(() => CLEAN))
-    everybodyCleanIn(cluster)
+    expectNoErrorsIn(cluster)
   })
 })
 
@@ -101,6 +101,6 @@ describe('a node with four peers', () => {
     await mineBlocks(hub.url, 1)
     await cluster.converged()
     expect(await cluster.stop()).toEqual(cluster.nodes.map(() => CLEAN))
-    everybodyCleanIn(cluster)
+    expectNoErrorsIn(cluster)
   })
 })

@@ -180,7 +180,7 @@ describe('the doctor of providers', () => {
     searxng.profile = 'ok'
   })
 
-  it('says so where nobody is configured', async () => {
+  it('says so where no provider is configured', async () => {
     const { code, stderr } = await farthing(workshop.folder(), 'doctor', 'providers', '--web-enabled', 'false')
     expect([code, stderr]).toEqual([0, expect.stringContaining('No provider is configured')])
   })

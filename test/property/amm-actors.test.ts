@@ -18,7 +18,7 @@ import { runs } from '../support/runs.ts'
 import { units } from '../support/unsigned.ts'
 
 const RUNS = { numRuns: runs(1_000) }
-const NOBODY: Holdings = { a: 0n, b: 0n, shares: 0n }
+const NOTHING_HELD: Holdings = { a: 0n, b: 0n, shares: 0n }
 
 /** A pool, and an actor with some of its shares and some of both assets; supplies stay below 2^112. */
 const beginnings = pools.chain((pool) => {
@@ -111,7 +111,7 @@ describe('one who trades with a pool in any order', () => {
           reserveB: units(pool.reserveB + amountB),
           shares: pool.shares + shares,
         }
-        const [, back] = withdraw(full, { ...NOBODY, shares }, shares)
+        const [, back] = withdraw(full, { ...NOTHING_HELD, shares }, shares)
         expect(amountA - back.a === 0n || amountA - back.a === 1n).toBe(true)
         expect(amountB - back.b === 0n || amountB - back.b === 1n).toBe(true)
       }),
@@ -154,7 +154,7 @@ describe('the first of a pool who wants to rob the second', () => {
         const [inflated, thief] = playAll(pool, attacker, before, feeBps)
         const [full, { shares }] = play(inflated, { a, b, shares: 0n }, adding(a, b), feeBps)
         const [now] = playAll(full, thief, after, feeBps)
-        const [, back] = withdraw(now, { ...NOBODY, shares }, shares)
+        const [, back] = withdraw(now, { ...NOTHING_HELD, shares }, shares)
         const part = new Fraction(shares * shares * full.reserveA * full.reserveB, full.shares * full.shares)
         expect(new Fraction((back.a + 1n) * (back.b + 1n)).isAtLeast(part)).toBe(true)
       }),

@@ -19,7 +19,7 @@ import { runs } from '../support/runs.ts'
 /** Three rich accounts, two with little money, and one unknown to genesis. */
 const SENDERS: readonly WalletKey[] = [1, 2, 3, 4, 5].map(wallet)
 const NEWCOMER = walletKey(seedOf(1))
-const EVERYBODY = [...SENDERS, NEWCOMER]
+const ALL_SENDERS = [...SENDERS, NEWCOMER]
 const ELSEWHERE = wallet(9).address
 
 /** A rule book whose base fee has room to fall, with blocks small enough to raise it, and little money for some accounts. */
@@ -47,7 +47,7 @@ const policies: fc.Arbitrary<MempoolPolicy> = fc
 
 /** One transfer: its sender, its distance to the next nonce, and its offer, relative to the current state. */
 const pays = fc.record({
-  who: fc.nat(EVERYBODY.length - 1),
+  who: fc.nat(ALL_SENDERS.length - 1),
   ahead: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.integer({ min: -3, max: 7 })),
   over: fc.integer({ min: -2, max: 12 }),
   tip: fc.oneof(fc.constant(0), fc.constant(1_000_000), fc.integer({ min: 0, max: 120 })),
@@ -117,7 +117,7 @@ class Duel {
 
   sign({ who, ahead, over, tip, amount, valid, funds }: Pay): Promise<Transaction> {
     const { model } = this
-    const signer = EVERYBODY[who] as WalletKey
+    const signer = ALL_SENDERS[who] as WalletKey
     const next = model.nextNonce(signer.address) + BigInt(ahead)
     const options: PayOptions = {
       ...{ maxFeeRate: model.baseFee + BigInt(over * 15), tip: BigInt(tip), amount: BigInt(amount) },
@@ -220,7 +220,7 @@ class Duel {
     expect(mempool.bytes).toBeLessThanOrEqual(policy.bytesMax)
     expect(mempool.minFeeRate).toBe(model.minFeeRate)
     expect(idsOf(mempool.candidates())).toEqual(idsOf(model.candidates()))
-    for (const { address } of EVERYBODY) {
+    for (const { address } of ALL_SENDERS) {
       const own = mempool.ofAccount(address)
       expect(idsOf(own)).toEqual(idsOf(model.of(address)))
       expect(mempool.nextNonce(address)).toBe(model.nextNonce(address))

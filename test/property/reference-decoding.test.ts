@@ -77,7 +77,7 @@ async function corpus(): Promise<Uint8Array[]> {
     )
   }
   const [who] = ACTORS
-  if (who === undefined) throw new Error('nobody')
+  if (who === undefined) throw new Error('no actor')
   const good = TRANSACTION.decode(await scenario.sign(plain(who, 1n), who))
   for (const [kind, payload] of BAD_PAYLOADS)
     wires.push(transactionBytes(BODY.encode(plain(who, 1n, { kind, payload })), WITNESS.decode(good.witness)))

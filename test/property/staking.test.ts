@@ -103,7 +103,7 @@ function play(
   return run
 }
 
-function everybody(kind: 'unstake' | 'claim', run: StakingRun): readonly StakingAct[] {
+function allStakers(kind: 'unstake' | 'claim', run: StakingRun): readonly StakingAct[] {
   return run.stakes.map((_, stake) => ({ kind, stake }))
 }
 
@@ -126,7 +126,7 @@ describe('staking against exact fractions, block by block', () => {
       const ended = model.stakes.filter(({ live }) => !live).length
       const slack = model.wasShort ? parts.plus(new Ratio(BigInt(ended))) : new Ratio(0n)
       const last = blocks === plan.length + 2
-      const { outcomes, block } = run.block(last ? everybody('claim', run) : scaled(network, acts))
+      const { outcomes, block } = run.block(last ? allStakers('claim', run) : scaled(network, acts))
       for (const { act, code, paid } of outcomes) {
         if (act.kind === 'stake') {
           expect(code).toBe('success')
@@ -189,7 +189,7 @@ describe('whatever people do', () => {
             ? 0n
             : pendingReward(run.ledger.state, run.rules, run.ledger.height, stake as Stake)
         })
-        expect(run.block(everybody('claim', run)).outcomes.map(({ paid }) => paid)).toEqual(pending)
+        expect(run.block(allStakers('claim', run)).outcomes.map(({ paid }) => paid)).toEqual(pending)
       }),
       RUNS,
     )
@@ -207,9 +207,9 @@ describe('whatever people do', () => {
         }
         for (const acts of [[{ kind: 'stake', who: 0, tier: 1, amount: 1_000_000_007n } as const], ...plan]) block(acts)
         for (let quiet = 0; quiet < 10; quiet++) block([])
-        if (claimFirst) block(everybody('claim', run))
-        block(everybody('unstake', run))
-        block(everybody('claim', run))
+        if (claimFirst) block(allStakers('claim', run))
+        block(allStakers('unstake', run))
+        block(allStakers('claim', run))
         expect(run.records()).toEqual([])
         expect(run.books).toMatchObject({ reserved: 0n, owed: 0n })
         expect(run.books?.tiers.every(({ staked }) => staked === 0n)).toBe(true)
@@ -227,7 +227,7 @@ describe('the order of claims', () => {
     fc.assert(
       fc.property(every, plans(changing), shuffled, (network, plan, stream) => {
         const [one, other] = [play(network, plan), play(network, plan)]
-        const claims = everybody('claim', one)
+        const claims = allStakers('claim', one)
         const keys = claims.map(() => stream.next().value as number)
         const order = claims.map((_, i) => i).sort((a, b) => (keys[a] as number) - (keys[b] as number) || b - a)
         const straight = one.block(claims).outcomes
@@ -262,8 +262,8 @@ describe('the order of claims', () => {
         const once = new Map<number, bigint>()
         // A last stake causes an accrual even if all other stakes are gone and claims fail.
         const last: StakingAct = { kind: 'stake', who: 1, tier: 0, amount: 1n }
-        receive(lazy, [...everybody('claim', lazy), last], once)
-        receive(eager, [...everybody('claim', eager), last], received)
+        receive(lazy, [...allStakers('claim', lazy), last], once)
+        receive(eager, [...allStakers('claim', eager), last], received)
         expect([...received].sort(([a], [b]) => a - b)).toEqual([...once].sort(([a], [b]) => a - b))
         expect(eager.pool).toBe(lazy.pool)
         expect(eager.books).toEqual(lazy.books)
@@ -282,7 +282,7 @@ describe('a short pool', () => {
         run.block(scaled(network, [{ kind: 'stake', who: 3, tier: 2, amount: 40_000_000_000_000n }, ...acts]))
         run.advanceTo(1 + blocks)
         const [before, { staking: rules }] = [run.pool, run.rules]
-        run.block(everybody('claim', run))
+        run.block(allStakers('claim', run))
         const books = run.books as NonNullable<StakingRun['books']>
         const demand = demandPerPart(books, rules)
         const units = rewardUnits(rules)

@@ -46,7 +46,7 @@ const launch = (named: string) => ({
 describe('passing a token off as another', () => {
   const reserved = ['FAR', ...DEVNET.genesis.ledgers.tokens.map((token) => String(token.symbol))]
 
-  it.each(reserved)('fails for every disguise of %s, which no network lets anybody take', (named) => {
+  it.each(reserved)('fails for every disguise of %s, which no account can take on any network', (named) => {
     const ledger = new TokenLedger({ ...TOKEN_LEDGERS, tokens: DEVNET.genesis.ledgers.tokens, ...nothingHeld() })
     for (const disguise of symbolsLike(named)) {
       const { code } = ledger.send(BOB, 'token_create', launch(disguise))
@@ -116,7 +116,7 @@ describe('a run on a stable token with 60 % backing', () => {
   const crowds = fc.array(sizes, { minLength: 2, maxLength: 4 })
   const orders = fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4 })
 
-  it('pays everybody the same part in any order, and the last what is left', () => {
+  it('pays every account the same part in any order, and the last what is left', () => {
     fc.assert(
       fc.property(crowds, orders, (held, order) => {
         const { ledger, holders, supply, reserve } = runOn(held, 60n)
@@ -222,7 +222,7 @@ describe('amounts of nearly 2^112', () => {
 })
 
 describe('an issuer who has renounced', () => {
-  it('can do nothing that an issuer can, and nor can anybody else', () => {
+  it('can do nothing that an issuer can, and nor can any other account', () => {
     for (const named of [SALT, FUSD]) {
       const ledger = new TokenLedger()
       expect(ledger.send(ISSUER, 'token_issuer', { symbol: named, issuer: NO_ISSUER }).code).toBe('success')

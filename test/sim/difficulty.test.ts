@@ -200,7 +200,7 @@ describe('timestamps at their limits', () => {
     for (const blocks of Object.values(results)) expect(Math.abs(blocks / fair - 1)).toBeLessThan(0.03)
   })
 
-  it('of everybody, standing still and then jumping, give no more blocks than time allows', () => {
+  it('of all miners, standing still and then jumping, give no more blocks than time allows', () => {
     const rate = rateFor(2 ** 20)
     const chain = settled(MAINNET, rate, SEED)
     const start = chain.realMs

@@ -35,7 +35,7 @@ describe('a simulation', () => {
     const world = await ran({ ...planOf(SEED, SIZE), incidents: [] })
     expect((await verdictOn(world)).wrong).toEqual([])
     const [lonely, other] = world.honest
-    if (lonely === undefined || other === undefined) throw new Error('nobody is honest')
+    if (lonely === undefined || other === undefined) throw new Error('no node is honest')
     world.network.split((name) => (name === lonely.name ? 1 : 0))
     other.life.endpoint.disconnect(lonely.life.endpoint.self, 'a whim', true)
     const height = world.height()

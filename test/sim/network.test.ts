@@ -48,7 +48,7 @@ afterAll(() => {
 })
 
 describe('twenty nodes over 200 blocks and whatever befalls them', () => {
-  it.each(SEEDS)('agree at last, and wrong nobody (seed %i)', { timeout: HUNG_MS }, async (seed) => {
+  it.each(SEEDS)('agree at last, and do no wrong (seed %i)', { timeout: HUNG_MS }, async (seed) => {
     const again = againOf(seed)
     const { wrong, height, transactions, seconds, ...figures } = await lines[seed - 1]!.promise
     console.log(

@@ -126,7 +126,7 @@ export class ChatServer {
   /** Waits until no chat is under way and the `ChatRoom` is empty. */
   async settled(): Promise<void> {
     await this.world.settled()
-    await until('nobody is inside', () => this.room.inside === 0)
+    await until('no caller is inside', () => this.room.inside === 0)
   }
 
   async close(): Promise<void> {

@@ -122,9 +122,9 @@ export class FakeDialer implements Dialer {
     if (!address.ok) return address
     const [, , host, , port] = text.split('/')
     const peer = this.online.get(`${host}:${port}`)
-    if (peer === undefined) return fail(fault('p2p/unreachable', { reason: 'nobody is there' }))
+    if (peer === undefined) return fail(fault('p2p/unreachable', { reason: 'no peer is there' }))
     if (address.value.peer !== null && address.value.peer !== peer)
-      return fail(fault('p2p/unreachable', { reason: 'somebody else is there' }))
+      return fail(fault('p2p/unreachable', { reason: 'another peer is there' }))
     this.open(peer, text, 'outbound')
     return ok(peer)
   }

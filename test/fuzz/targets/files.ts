@@ -44,7 +44,7 @@ const nodeAddress: Target = {
     if (!again.ok || again.value.text !== canonical) throw new Error(`${canonical} does not read as itself`)
     if (ip !== null && formatIp(parseIp(formatIp(ip)) as never) !== formatIp(ip)) throw new Error('another ip')
     if (!parseNodeAddress(withPeer(address.value, peerId(9)).text).ok) throw new Error('no peer fits')
-    return `${canonical.split('/')[1]} ${peer === null ? 'somebody' : 'a peer'}`
+    return `${canonical.split('/')[1]} ${peer === null ? 'no peer' : 'a peer'}`
   },
 }
 

@@ -168,9 +168,9 @@ describe('bans', () => {
     expect(await client.peers()).toMatchObject({
       value: { enabled: true, peers: [{ address: addressOf(1, '60.1.0.1') }, {}] },
     })
-    const anybody = new OperatorClient(server.url, null)
-    expect(await anybody.peers()).toMatchObject({ value: { peers: [{ address: null }, {}] } })
-    expect(await anybody.bans()).toMatchObject({ ok: false, fault: { code: 'cli/refused' } })
+    const caller = new OperatorClient(server.url, null)
+    expect(await caller.peers()).toMatchObject({ value: { peers: [{ address: null }, {}] } })
+    expect(await caller.bans()).toMatchObject({ ok: false, fault: { code: 'cli/refused' } })
   })
 })
 

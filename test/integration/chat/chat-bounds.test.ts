@@ -66,7 +66,7 @@ describe('a caller who goes away', () => {
     inside.catch(() => {})
     await until('the first is asked', isAsked())
     await leave(HELLO, () => server.world.pool.facts[0]?.waiting === 1)
-    await until('nobody waits', () => server.world.pool.facts[0]?.waiting === 0)
+    await until('no caller waits', () => server.world.pool.facts[0]?.waiting === 0)
     expect(server.world.fake.questions).toHaveLength(1)
     first.abort()
     await server.settled()

@@ -100,8 +100,8 @@ describe('signing in', () => {
   })
 
   it('is for the wallets that the operator has named', async () => {
-    const { server: none, browser: nobody } = await open({ wallets: [] })
-    expect((await nobody.get()).text).not.toContain('sign-text')
+    const { server: none, browser: withoutWallets } = await open({ wallets: [] })
+    expect((await withoutWallets.get()).text).not.toContain('sign-text')
     expect(none.keys.list('operator')).toEqual([])
     const { server, browser } = await open()
     const { address } = JSON.parse(await browser.signed(server.test, 3)) as Signed

@@ -134,7 +134,7 @@ describe('a receipt', () => {
     expect((await burn()).fault?.code).toBe('cli/transaction-failed')
   })
 
-  it('moves nobody’s cursor', async () => {
+  it('does not move the reader’s cursor', async () => {
     knows(mined({ success: false, code: 60_000, outcome: '\u001b[2J' }))
     expect((await burn()).end).not.toContain('\u001b')
   })

@@ -176,7 +176,7 @@ describe('a node that quotes a bad price', () => {
     expect(node.sent).toEqual([])
   })
 
-  it('moves nobody’s cursor, and the way is told as it is signed', async () => {
+  it('does not move the reader’s cursor, and the way is told as it is signed', async () => {
     deepPool(10n ** 6n)
     quotes(units('FAR', 8, 10n ** 9n), units('SALT', 4, 1_000n), '\u001b[2J FAR-FUSD-5')
     const { notes } = await node.run('swap', '10', 'FAR', 'SALT', '--no-wait')
@@ -195,7 +195,7 @@ it('a node that claims an empty reserve does not make a wallet burn tokens for n
 
 describe('a node that answers garbage', () => {
   it.each([['9'], [Number.NaN], [-1], [1.5], [null], [{}], [4_294_967_295], [2 ** 53]])(
-    'as its height (%j) gets no signature, and nobody an exception',
+    'as its height (%j) gets no signature, and causes no exception',
     async (height) => {
       node.status({ height })
       const { fault } = await node.run('token', 'burn', '1', 'SALT', '--no-wait')

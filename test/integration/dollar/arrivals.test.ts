@@ -102,7 +102,7 @@ describe('a payment that a facilitator reports', () => {
     await until('it is waited for', () => rail.dollar.figures.arrivals?.waiting === 1)
     expect(verdicts(rail)).toEqual({ seen: 0, missing: 0, unknown: 0 })
     time.aheadMs = 3 * DAY_MS
-    await until('nobody asks any more', () => verdicts(rail).unknown === 1)
+    await until('the seller asks no more', () => verdicts(rail).unknown === 1)
     expect(rail.faults.map(({ code }) => code)).toEqual(['stable/not-arrived'])
     expect(rail.dollar.sales(AGAIN)).toEqual({ calls: 1, amount: PRICE })
   })

@@ -92,7 +92,7 @@ describe('a call paid with an authorization', () => {
     ['time that has not come', { validAfter: 1n << 60n }, 'stable/refused'],
     ['time without end', { validBefore: 1n << 200n }, 'stable/refused'],
     ['time for an hour', { validBefore: BigInt(Math.floor(Date.now() / 1_000) + 3_600) }, 'stable/refused'],
-  ] as const)('is refused for %s before anybody is asked', async (_, change, code) => {
+  ] as const)('is refused for %s before the facilitator is asked', async (_, change, code) => {
     const rail = await TestRail.open()
     expect(await rail.codeOf(rail.order('ok', { payment: paymentOf(rail.payer(), change) }))).toBe(code)
     expect([rail.runs, rail.facilitator.count('/verify'), await rail.claim()]).toEqual([0, 0, undefined])

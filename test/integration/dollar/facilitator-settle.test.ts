@@ -208,7 +208,7 @@ const UNSETTLED: readonly (readonly [string, Parameters<FacilitatorStand['settle
     'payment_mismatch',
   ],
   ['another service', {}, extra({ serviceId: SECOND, request: undefined }), 'payment_mismatch'],
-  ['a payment that nobody knows', {}, payload({ txId: HASH }), 'bad_signature'],
+  ['an unknown payment', {}, payload({ txId: HASH }), 'bad_signature'],
 ]
 
 describe('what settle refuses', () => {

@@ -30,7 +30,7 @@ const MALFORMED: readonly (readonly [string, Change, string, string?])[] = [
   ['too much time', asked({ maxTimeoutSeconds: 86_401 }), 'invalid_payment_requirements'],
   ['no service', extra({ serviceId: undefined }), 'invalid_payment_requirements'],
   [
-    'a service that nobody published',
+    'a service that no seller published',
     extra({ serviceId: 'acme-nothing' }),
     'service_not_found',
     'invalid_payment_requirements',
@@ -56,7 +56,7 @@ const MALFORMED: readonly (readonly [string, Change, string, string?])[] = [
 
 /** Payments that are refused. */
 const MISPAID: readonly (readonly [string, Order, Change, string])[] = [
-  ['a transaction that nobody knows', {}, payload({ txId: HASH }), 'payment_not_found'],
+  ['an unknown transaction', {}, payload({ txId: HASH }), 'payment_not_found'],
   ['another agent', {}, both({ payTo: OTHER }), 'service_not_found'],
   ['another service', {}, extra({ serviceId: SECOND }), 'payment_mismatch'],
   [

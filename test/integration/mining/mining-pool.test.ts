@@ -182,7 +182,7 @@ describe('mining threads', () => {
   })
 
   it.runIf(process.platform === 'linux' && getPriority() < LOWEST)(
-    'have the lowest priority, and nobody else has',
+    'have the lowest priority, and no other thread has',
     async () => {
       // The pool's two threads have worked before, so they have set their priority.
       expect(lowestThreads().length).toBe(2)

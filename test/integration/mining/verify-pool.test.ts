@@ -184,7 +184,7 @@ describe('an error in the midst of verification', () => {
   it.each([
     ['on the calling thread', [unreadable], 'no memory'],
     ['in a thread', Array.from({ length: 40 }, () => oversized), 'undefined'],
-  ])('%s reaches whoever asked, and is no verdict', async (_, jobs, says) => {
+  ])('%s reaches the caller, and is no verdict', async (_, jobs, says) => {
     await expect(pool.verify(jobs)).rejects.toThrow(says)
     expect(await pool.verify(jobsOf(pattern(40)))).toEqual(verdictsOf(pattern(40)))
   })

@@ -129,7 +129,7 @@ test('a gossip frame that claims more than allowed', async () => {
   expect(attacker.sentBytes).toBeLessThan(MIB)
 })
 
-test('megabytes of topics that nobody has, of duplicates, of empty frames', async () => {
+test('megabytes of unknown topics, of duplicates, of empty frames', async () => {
   const unknown = gossipFrame('/elsewhere', new Uint8Array(MIB))
   const duplicate = gossipFrame(TRANSACTIONS, randomBytes(6_000))
   for (const bytes of [unknown, joined(...Array.from({ length: 16 }, () => duplicate)), new Uint8Array(32_768)]) {

@@ -102,7 +102,9 @@ test('nodes that know the same node find each other by asking it', async () => {
     others.push(part)
     await until('the seed is connected', () => isConnected(seed, part))
   }
-  await until('everybody knows everybody', () => others.every((a) => others.every((b) => a === b || isConnected(a, b))))
+  await until('every peer is connected to every other peer', () =>
+    others.every((a) => others.every((b) => a === b || isConnected(a, b))),
+  )
   const facts = seed.peering.network.peers()
   expect(facts.map(({ id }) => id).toSorted()).toEqual(others.map(({ host }) => host.self).toSorted())
   expect(facts.every(({ direction, agent }) => direction === 'inbound' && agent === 'farthing-test')).toBe(true)

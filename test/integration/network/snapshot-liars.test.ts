@@ -198,7 +198,7 @@ describe('a take that is broken off', () => {
     expect(server.wire.ended.size).toBe(0)
   })
 
-  it('goes on with a newer snapshot where nobody serves the old one any more', async () => {
+  it('goes on with a newer snapshot where no peer serves the old one any more', async () => {
     const server = await serverAt('server')
     const disk = new MemoryKeyValueStore()
     const node = await joiningNode(RULES, disk)

@@ -91,7 +91,7 @@ async function meet({ hub, node }: World): Promise<void> {
 }
 
 it.each(['auto', 'always'] as const)(
-  'a longer branch of less work takes nobody from his chain by its snapshot (%s)',
+  'a longer branch of less work takes no peer off its chain with a snapshot (%s)',
   async (snapshotSetting) => {
     expect(lighter.chain.head.totalWork).toBeLessThan(own.chain.head.totalWork)
     const { hub, node, sync, liar } = await world({ snapshotSetting })

@@ -116,7 +116,7 @@ const TOO_MUCH = {
 }
 
 it.each(Object.entries(TOO_MUCH))(
-  'a prompt that is answered with too much (%s) has nobody else go without the model',
+  'a prompt that is answered with too much (%s) does not close the model for other callers',
   async (_, said) => {
     const fake = await fakeModel()
     const { pool } = await modelsOf(fake)

@@ -70,7 +70,7 @@ describe('calls paid in coins that fail at their targets', () => {
   it.each([
     ['of one address', (): Holder => ATTACKER],
     ['of the addresses of one network', (_: WalletKey, index: number): Holder => client(`192.0.2.${index + 1}`)],
-  ])('%s hold nobody else up, however many payers send them', async (_, clientOf) => {
+  ])('%s hold up no other payer, however many payers send them', async (_, clientOf) => {
     const { market, payers } = await openWith(3 * PLACES)
     const attacks = await paid(market, 'fail', payers)
     const [honest] = (await paid(market, 'ok', [3])) as [TestPayment]

@@ -47,7 +47,7 @@ describe('an operator that is killed', () => {
     expect(shop.runs(call)).toBe(runs)
   })
 
-  it('has settled what was under way before anybody asks again', async () => {
+  it('has settled what was under way before the caller asks again', async () => {
     await shop.daemon.kill()
     await shop.start({ TEST_CRASH_AT: 'after:settling' })
     const call = await shop.order()

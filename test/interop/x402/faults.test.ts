@@ -143,7 +143,7 @@ describe('a settlement whose answer is lost', () => {
     expect([await shop.spent(call.payer), shop.runs(call)]).toEqual([PRICE, 1])
   })
 
-  it('is found out without anybody asking', async () => {
+  it('is found out even if no caller asks', async () => {
     const call = await shop.order()
     shop.facilitator.troubles.set('/settle', 'cut')
     await shop.send(call)

@@ -99,7 +99,7 @@ async function chargedForNothing() {
 }
 
 describe('money that came for a call that failed', () => {
-  it('is paid back on the chain, once, without anybody asking', async () => {
+  it('is paid back on the chain, once, even if no caller asks', async () => {
     const purseBefore = await shop.chain.balance(wallet.address)
     const call = await chargedForNothing()
     await until('it is paid back', async () => (await shop.spent(call.payer)) === 0n, { ms: 120_000 })

@@ -98,7 +98,7 @@ const SPOILT: Readonly<Record<string, Spoil>> = {
   'a price that was changed after signing': alteredTo({ value: (PRICE - 1n).toString() }),
   'a nonce that was changed after signing': alteredTo({ nonce: toHex(new Uint8Array(randomBytes(32))) }),
   'a time that was changed after signing': alteredTo({ validBefore: String(nowSeconds() + 100_000) }),
-  'somebody else as payer': alteredTo({ from: ELSEWHERE }),
+  'another account as payer': alteredTo({ from: ELSEWHERE }),
   'the value as a number': spelt(Number(PRICE)),
   'the value in hex': spelt(toHex(PRICE)),
   'the value with a space before': spelt(` ${PRICE}`),
@@ -125,7 +125,7 @@ const SPOILT: Readonly<Record<string, Spoil>> = {
   'a signature that is a number': withSignature(() => 7),
   'no signature': withSignature(() => undefined),
   'a scheme that is not offered': taking({ scheme: 'upto' }),
-  'a scheme that nobody knows': taking({ scheme: '__proto__' }),
+  'an unknown scheme': taking({ scheme: '__proto__' }),
   'no payload': ({ generation, offer }) => paymentObject(generation, offer, undefined),
   'a payload of another transfer method': ({ generation, offer }) =>
     paymentObject(generation, offer, { permit2Authorization: {}, signature: '0x' }),

@@ -83,7 +83,7 @@ function lostBecause(tx: Transaction, honest: readonly SimNode[]): string | unde
   // An earlier nonce of the account is missing, so this one cannot be mined.
   if (nonce > account.nonce) return undefined
   const holders = honest.filter((node) => node.up && node.life.mempool.get(tx.txId) !== undefined)
-  return `transaction ${tx.txId} of an abandoned branch is lost; it waits at: ${holders.map(({ name }) => name).join(' ') || 'nobody'}`
+  return `transaction ${tx.txId} of an abandoned branch is lost; it waits at: ${holders.map(({ name }) => name).join(' ') || 'no node'}`
 }
 
 async function unsound(honest: readonly SimNode[]): Promise<readonly string[]> {

@@ -71,7 +71,7 @@ export function describeProvider(provider: ProviderCase): void {
       expect(upstream.count()).toBeLessThanOrEqual(WELL.includes(profile) ? hitsMax : hitsMax * 2)
     })
 
-    it('nobody there', async () => {
+    it('no server there', async () => {
       await upstream.close()
       expect((await outcomeOf(asker, 'drop')).code).toMatch(faults)
     })

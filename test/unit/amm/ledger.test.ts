@@ -111,7 +111,7 @@ it('conservation counts reserves, and shares like an asset of their own', () => 
 describe('a genesis pool', () => {
   const one: GenesisPool = { assetA: SALT, assetB: WOOL, feeBps: 30, amountA: 5_000n, amountB: 5_000n, owner: OWNER }
 
-  it('is minted: what it holds is nobody else’s', () => {
+  it('is minted: what it holds belongs to no other account', () => {
     const ledger = new PoolLedger(poolRuleBook([one]))
     expect(ledger.reserves(SALT, WOOL)).toEqual([5_000n, 5_000n])
     expect(ledger.shares(OWNER, SALT, WOOL)).toBe(4_000n)

@@ -105,7 +105,7 @@ describe('an own block that is refused', () => {
     expect([mining.mempool.count, mining.mined.length, mining.refused.length]).toEqual([0, 1, 2])
   })
 
-  it('twice for what nobody can name is followed by empty ones until the head moves', async () => {
+  it('twice for a cause that the miner cannot name is followed by empty ones until the head moves', async () => {
     const test = await TestChain.open()
     refusing(test, ({ transactions }) => transactions.length > 0, fault('block/state-root'))
     const mining = await started(test)

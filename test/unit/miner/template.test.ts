@@ -210,7 +210,7 @@ describe('a candidate that cannot stand in the block', () => {
     return test
   }
 
-  it('is left out with its reason, and everybody else’s are mined', async () => {
+  it('is left out with its reason, and all others are mined', async () => {
     const test = await opened()
     const wrong = [
       await pay(test, 2, { nonce: 0n }),

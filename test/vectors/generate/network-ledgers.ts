@@ -66,7 +66,7 @@ export const EMPTY: Ledgers = {
 /** Address format by bridge network: seven EVM chains, Solana, Bitcoin, Litecoin. */
 export const FORMATS = [...Array<string>(7).fill('evm'), 'solana', 'bitcoin', 'litecoin']
 
-const NOBODY: Readonly<Record<string, string>> = {
+const UNSPENDABLE: Readonly<Record<string, string>> = {
   evm: '0x000000000000000000000000000000000000dEaD',
   solana: '1nc1nerator11111111111111111111111111111111',
   bitcoin: '1BitcoinEaterAddressDontSendf59kuE',
@@ -87,8 +87,8 @@ function devPools(owner: string): readonly GenesisPool[] {
 /** The devnet's ledgers, for ten addresses and the three keys of its committee, all in hex. */
 export function devLedgers(addresses: readonly string[], committee: readonly string[]): Ledgers {
   const [, issuer, provider] = addresses as [string, string, string]
-  const everybody = BigInt(addresses.length)
-  const stable = 100_000n * DOLLAR + everybody * 10_000n * DOLLAR
+  const accountCount = BigInt(addresses.length)
+  const stable = 100_000n * DOLLAR + accountCount * 10_000n * DOLLAR
   const good = { decimals: 4, kind: 'plain', issuer } as const
   const pockets = (address: string): Ledgers['balances'] => [
     { symbol: 'XUSD', address, amount: 10_000n * DOLLAR },
@@ -107,8 +107,8 @@ export function devLedgers(addresses: readonly string[], committee: readonly str
     pools: devPools(provider),
     bridge: {
       committee: { threshold: 2, keys: committee.map((hex) => ({ scheme: 2, hex })) },
-      vaults: FORMATS.map((format, network) => ({ network, address: NOBODY[format] as string })),
-      deposited: [{ network: 1, amount: stable + everybody * 10_000n * DOLLAR }],
+      vaults: FORMATS.map((format, network) => ({ network, address: UNSPENDABLE[format] as string })),
+      deposited: [{ network: 1, amount: stable + accountCount * 10_000n * DOLLAR }],
     },
   }
 }

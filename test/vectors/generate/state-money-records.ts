@@ -59,7 +59,7 @@ function supply(symbol: string, minted: bigint, burned: bigint, cap: bigint): Re
 
 function tokens(): readonly RecordSample[] {
   const [fusd, xusd] = [assetId('FUSD'), assetId('XUSD')]
-  const nobody = new Uint8Array(32)
+  const none = new Uint8Array(32)
   return [
     token('a plain token, frozen', 'SALT', PLAIN),
     token('a stable token', 'FUSD', {
@@ -71,7 +71,7 @@ function tokens(): readonly RecordSample[] {
       frozen: 0,
     }),
     token('a bridged token, hidden, of nobody', 'Z123456789', {
-      ...{ ...PLAIN, name: 'ä'.repeat(32), decimals: 18, kind: 2, issuer: nobody, freezable: 0, frozen: 0, hidden: 1 },
+      ...{ ...PLAIN, name: 'ä'.repeat(32), decimals: 18, kind: 2, issuer: none, freezable: 0, frozen: 0, hidden: 1 },
       createdAt: 2 ** 32 - 1,
     }),
     supply('SALT', 1_000_000n, 25_000n, 0n),

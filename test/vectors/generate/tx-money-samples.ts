@@ -97,7 +97,7 @@ const NETWORKS = [
   'Bitcoin',
   'Litecoin',
 ]
-const EVERYBODY = [0, 1, 2, 3, 4, 5, 6, 7]
+const ALL_MEMBERS = [0, 1, 2, 3, 4, 5, 6, 7]
 
 const CROSSINGS: readonly Sample[] = [
   ...NETWORKS.flatMap((name, network) => [
@@ -108,7 +108,7 @@ const CROSSINGS: readonly Sample[] = [
   ]),
   sample('bridge_deposit', 'a deposit for an account that it may open, with everything at its longest', {
     ...{ network: 7, externalTxId: externalTxId(7), outputIndex: 2 ** 32 - 1, amount: LARGEST, create: 1 },
-    attestation: attestationBy(EVERYBODY, 2 ** 32 - 1),
+    attestation: attestationBy(ALL_MEMBERS, 2 ** 32 - 1),
   }),
   sample('bridge_sign', 'a withdrawal signed'),
   sample('bridge_sign', 'a withdrawal signed with what is no signature, which only its execution refuses', {
@@ -132,7 +132,7 @@ const ROTATIONS: readonly Sample[] = [
   sample('bridge_rotate', 'a rotation with everything at its longest', {
     ...{ threshold: 8, keys: fillerCommittee(8), resume: NETWORKS.map((_, network) => network) },
     vaults: EXTERNAL_ADDRESSES.map((address, network) => ({ network, address })),
-    attestation: attestationBy(EVERYBODY),
+    attestation: attestationBy(ALL_MEMBERS),
   }),
 ]
 

@@ -180,7 +180,7 @@ describe('an invalid block', () => {
   it.each([
     ['tx/nonce-too-high', wallet(3)],
     ['tx/sender-unknown', walletKey(new Uint8Array(32))],
-  ])('for %s is remembered even where nobody knows the keys: the state alone says so', async (reason, signer) => {
+  ])('for %s is remembered even where the keys are unknown: the state alone says so', async (reason, signer) => {
     const first = await condemned(async (test) =>
       withBody(test, await test.build(), [await test.tx(signer, 'transfer', PAY, { nonce: 1n })]),
     )

@@ -39,7 +39,7 @@ async function tokens() {
 const held = (number: number, amount: bigint) => ({ address: filled<Address>(number), amount })
 
 describe('holders of the native coin', () => {
-  it('are genesis’s at first, and whoever has received since', async () => {
+  it('are genesis’s at first, and every account that has received since', async () => {
     const test = await TestChain.open()
     const { database } = test.chain
     const count = holderCount(database, NATIVE_ASSET)

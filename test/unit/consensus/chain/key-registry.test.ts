@@ -11,7 +11,7 @@ const NETWORK = { chainId: 1, genesis: filled<BlockId>(7) }
 const PAY = SAMPLE.transfer({ to: wallet(2).address, amount: units(5_000) })
 const KEYS = encodeAccountKeys(wallet(1).keys)
 const ALICE = wallet(1).address
-const nobody = { keysOf: () => undefined }
+const noKeys = { keysOf: () => undefined }
 const unknown = () => false
 
 function txOf(nonce: bigint, change: Parameters<typeof unsigned>[2] = {}) {
@@ -43,7 +43,7 @@ describe('the key registry', () => {
   })
 
   it('takes the keys of a first transaction from its witness, if they are the sender’s', () => {
-    const registry = new KeyRegistry(nobody)
+    const registry = new KeyRegistry(noKeys)
     expect(registry.keysFor(txOf(0n))).toEqual({ ok: true, value: wallet(1).keys })
     expect(registry.keysFor(txOf(0n, { sender: filled(9), witness: { keys: KEYS } }))).toEqual({
       ...{ ok: false, fault: { code: 'tx/keys-not-of-sender', detail: {} } },
@@ -51,22 +51,22 @@ describe('the key registry', () => {
   })
 
   it('makes jobs in order, with the keys that earlier transactions of the block brought', () => {
-    const registry = new KeyRegistry(nobody)
+    const registry = new KeyRegistry(noKeys)
     const jobs = registry.jobsFor([txOf(0n), txOf(1n), txOf(2n)], NETWORK, unknown)
     expect(jobs.ok && jobs.value.map(({ index }) => index)).toEqual([0, 1, 2])
   })
 
   it('makes no jobs for what is known to be good, yet remembers the keys it brought', () => {
-    const registry = new KeyRegistry(nobody)
+    const registry = new KeyRegistry(noKeys)
     const [first, second] = [txOf(0n), txOf(1n)]
     const jobs = registry.jobsFor([first, second], NETWORK, (wtxId) => wtxId === first.wtxId)
     expect(jobs.ok && jobs.value.map(({ index }) => index)).toEqual([1])
-    expect(new KeyRegistry(nobody).jobsFor([second], NETWORK, () => true)).toEqual({ ok: true, value: [] })
+    expect(new KeyRegistry(noKeys).jobsFor([second], NETWORK, () => true)).toEqual({ ok: true, value: [] })
   })
 
   it('stalls for unknown keys, naming the account', () => {
     const fault = { code: 'chain/keys-missing', detail: { address: ALICE } }
-    const jobs = new KeyRegistry(nobody).jobsFor([txOf(1n)], NETWORK, unknown)
+    const jobs = new KeyRegistry(noKeys).jobsFor([txOf(1n)], NETWORK, unknown)
     expect(jobs).toMatchObject({ ok: false, index: 0, fault: { code: 'tx/keys-missing', detail: {} } })
     expect(uncheckableFault(jobs as Uncheckable)).toEqual(fault)
   })
@@ -82,10 +82,10 @@ describe('the key registry', () => {
 
   it('takes the keys of a first transaction that waits outside the block, and leaves those as they are', () => {
     const pending = new Map([[ALICE, wallet(1).keys]])
-    const jobs = new KeyRegistry(nobody).jobsFor([txOf(1n)], NETWORK, unknown, pending)
+    const jobs = new KeyRegistry(noKeys).jobsFor([txOf(1n)], NETWORK, unknown, pending)
     expect(jobs.ok && jobs.value.map(({ index }) => index)).toEqual([0])
     const none = new Map<Address, AccountKeys>()
-    expect(new KeyRegistry(nobody).jobsFor([txOf(0n)], NETWORK, unknown, none).ok).toBe(true)
+    expect(new KeyRegistry(noKeys).jobsFor([txOf(0n)], NETWORK, unknown, none).ok).toBe(true)
     expect(none.size).toBe(0)
   })
 })

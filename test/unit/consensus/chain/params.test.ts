@@ -89,7 +89,7 @@ describe('network parameters', () => {
     ['no epochs', { market: { ...market, epochBlocks: 0 } }, 'epoch has blocks'],
     ['more refunds in a block than are bounded', { tx: { ...tx, invokeTerms: [1, 2, 3, 4, 5, 6] } }, 'refunds due'],
     [
-      'refunds that nobody pays for',
+      'refunds that no caller pays for',
       { tx: { ...tx, weight: { ...tx.weight, invokeRefund: 599 } } },
       'prepays its refund',
     ],
@@ -112,7 +112,7 @@ describe('network parameters', () => {
     expect(() => assertParams(capped(most - 1n))).toThrow('a mint cap')
   })
 
-  it('with a market dollar that anybody could create, or that counts otherwise, are refused', () => {
+  it('with a market dollar that any account could create, or that counts otherwise, are refused', () => {
     const params = testParams()
     const { ledgers } = params.genesis
     const { dollar } = market.pricedPool

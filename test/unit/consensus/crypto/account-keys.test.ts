@@ -110,7 +110,7 @@ describe('unsound account keys are refused', () => {
     ['scheme 2 with a key of scheme 1', raw(2, 1, [key]), 'scheme 2 takes one key of its own scheme'],
     ['a policy without keys', raw(3, 1, []), '1 of 0 keys cannot be satisfied'],
     ['a policy of nothing', raw(3, 0, []), '0 of 0 keys cannot be satisfied'],
-    ['a policy that nobody must sign', raw(3, 0, [key]), '0 of 1 keys cannot be satisfied'],
+    ['a policy that no key must sign', raw(3, 0, [key]), '0 of 1 keys cannot be satisfied'],
     ['a policy that wants more than it has', raw(3, 3, [key, keyOf(1, 2)]), '3 of 2 keys cannot be satisfied'],
     ['a policy that wants 255', raw(3, 255, [key]), '255 of 1 keys cannot be satisfied'],
     ['a key twice', raw(3, 2, [key, keyOf(1, 1)]), 'a key stands twice in the policy'],

@@ -36,7 +36,7 @@ function expectUntouched(ledger: BridgeLedger): void {
 }
 
 describe('a deposit that would enter again', () => {
-  it('as it is, on any later day, by anybody: known for ever', () => {
+  it('as it is, on any later day, by any account: known for ever', () => {
     const ledger = new BridgeLedger()
     const payload = ledger.depositOf()
     ledger.send(SENDER, 'bridge_deposit', payload)
@@ -179,7 +179,7 @@ describe('an attestation that is replayed', () => {
 describe('signatures that do not make an attestation', () => {
   const flip = (at: number) => (bytes: Uint8Array) => bytes.map((byte, i) => (i === at ? byte ^ 1 : byte))
   const cases: readonly (readonly [string, Signing])[] = [
-    ['of somebody who is no member', { members: members(3, 2, 0x70) }],
+    ['of signers who are no members', { members: members(3, 2, 0x70) }],
     ['of one member and one who is none', { members: [...members(1), ...members(2, 2, 0x70)] }],
     ['too few', { signers: [2] }],
     ['too many, all of them good', { signers: [0, 1, 2] }],
@@ -330,13 +330,13 @@ describe('a committee that goes wrong', () => {
 
   it('a rotation to keys without an owner: nothing is attested ever after, nothing is lost or made', () => {
     const ledger = new BridgeLedger()
-    const nobody = members(3, 2, 0x90)
+    const lostKeys = members(3, 2, 0x90)
     const secret = ledger.members
     const { txId } = ledger.withdraw().tx
-    ledger.rotateTo(nobody, 3)
+    ledger.rotateTo(lostKeys, 3)
     ledger.members = secret
     ledger.block()
-    expect(ledger.committee.keys).toEqual(nobody.map(keyOf))
+    expect(ledger.committee.keys).toEqual(lostKeys.map(keyOf))
     expect(ledger.deposit({}, { signers: [0, 1, 2] }).code).toBe(BAD)
     expect(ledger.cancel(txId, { signers: [0, 1, 2] }).code).toBe(BAD)
     expect(ledger.rotate(rotationTo(secret, 2), { signers: [0, 1, 2] }).code).toBe(BAD)

@@ -131,7 +131,7 @@ describe('custody', () => {
     expect(judged((overlay) => mintAsset(overlay, DOLLAR, units(1)))).toBe('custody')
   })
 
-  it('breaks where a vault got what nobody here did', () => {
+  it('breaks where a vault got coins that no account here got', () => {
     const deposited = (overlay: Overlay, network: number) => {
       const record = overlay.get(BRIDGE_NETWORKS, network)
       if (record === undefined) throw new Error('no record')

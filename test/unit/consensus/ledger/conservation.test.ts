@@ -53,8 +53,8 @@ describe('conservation', () => {
     ['a reward', (overlay: Overlay) => overlay.put(REWARDS, 5, { miner: ALICE, amount: units(1) })],
     ['the staking pool', (overlay: Overlay) => overlay.put(STAKING_POOL, undefined, { accrued: units(1) })],
     ['an escrow', (overlay: Overlay) => overlay.put(ESCROWS, filled<TxId>(9), ESCROW)],
-    ['coins minted to nobody', (overlay: Overlay) => overlay.put(SUPPLY, NATIVE_ASSET, supply(1, 0))],
-    ['coins burned that nobody gave', (overlay: Overlay) => overlay.put(SUPPLY, NATIVE_ASSET, supply(0, 1))],
+    ['coins minted to no account', (overlay: Overlay) => overlay.put(SUPPLY, NATIVE_ASSET, supply(1, 0))],
+    ['coins burned that no account gave', (overlay: Overlay) => overlay.put(SUPPLY, NATIVE_ASSET, supply(0, 1))],
   ])('breaks with %s out of nothing', (_, change) => {
     expect(conserved(change)).toBe(false)
   })

@@ -56,7 +56,7 @@ const NO_STABLE = [
 ] as const
 
 describe('stable_deposit', () => {
-  it('moves bridged dollars of anybody into the reserve, also while frozen', () => {
+  it('moves bridged dollars of any account into the reserve, also while frozen', () => {
     const ledger = new TokenLedger()
     freeze(ledger)
     const { code, receipt } = ledger.send(BOB, 'stable_deposit', part())

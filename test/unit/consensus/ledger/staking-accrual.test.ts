@@ -40,7 +40,7 @@ describe('reward units', () => {
     expect(tier?.index).toBe(100n * BLOCK_PARTS)
   })
 
-  it('that nobody is owed are those of pool and reserve together', () => {
+  it('that no account is owed are those of pool and reserve together', () => {
     const { books, pool } = funds(10n, 1n)
     expect(freeUnits({ books: { ...books, reserved: units(3), owed: 2n * UNIT + 1n }, pool }, RULES)).toBe(
       11n * UNIT - 1n,

@@ -33,7 +33,7 @@ function factsOf(run: StakingRun) {
 }
 
 describe('the facts of staking', () => {
-  it('before anybody stakes: full rates, nothing staked, nothing owed, no end', () => {
+  it('before any account stakes: full rates, nothing staked, nothing owed, no end', () => {
     const run = new StakingRun(POOR)
     run.advanceTo(4)
     expect(factsOf(run)).toEqual({

@@ -222,7 +222,7 @@ describe('unstaking', () => {
     assertSolvent(run)
   })
 
-  it('leaves the fraction of a base unit to the pool: in the end nothing is reserved for nobody', () => {
+  it('leaves the fraction of a base unit to the pool: in the end nothing stays reserved', () => {
     const run = staked(RICH, [0, 0, 333n], [1, 0, 777n])
     run.advanceTo(152)
     const inflows = run.pool
@@ -260,7 +260,7 @@ describe('a rule step', () => {
   const step = (tiers: StakingRules['tiers']) => ({ fromHeight: 21, staking: { ...STAKING_RULES, tiers } })
   const doubled = stakingRuleBook({ ...SETUP, steps: [step([{ ...slow, yearlyBps: 200n }, fast, none])] })
 
-  it('changes a rate from its first block on, whoever accrues before or after', () => {
+  it('changes a rate from its first block on, whatever is claimed before or after', () => {
     for (const claims of [[], [20], [21], [20, 21, 22]]) {
       const run = staked(doubled, [0, 0, COIN])
       let paid = 0n

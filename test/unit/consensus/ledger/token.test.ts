@@ -104,7 +104,7 @@ describe('token_create', () => {
 })
 
 describe('token_mint', () => {
-  it('mints to anybody who has an account', () => {
+  it('mints to any account that exists', () => {
     const ledger = new TokenLedger()
     expect(ledger.send(ISSUER, 'token_mint', issueOf({ to: CAROL })).code).toBe('success')
     expect(ledger.held(CAROL, SALT)).toBe(10n)
@@ -221,7 +221,7 @@ describe('token_transfer', () => {
   it.each([
     ['an unknown token', { symbol: RENT }, 'token/unknown'],
     ['the native coin', { symbol: symbol('FAR') }, 'token/unknown'],
-    ['more than is held, to nobody', { amount: units(1_001), to: STRANGER }, 'ledger/insufficient-balance'],
+    ['more than is held, to no account', { amount: units(1_001), to: STRANGER }, 'ledger/insufficient-balance'],
   ] as const)('of %s fails', (_, change, code) => {
     const ledger = new TokenLedger()
     expect(ledger.send(BOB, 'token_transfer', issueOf({ to: CAROL, ...change })).code).toBe(code)
@@ -296,7 +296,7 @@ describe('token_issuer', () => {
     ['an unknown token', ISSUER, RENT, 'token/unknown'],
     ['another’s token', BOB, SALT, 'token/not-issuer'],
     ['a token without issuer', ISSUER, XUSD, 'token/not-issuer'],
-    ['one’s own to nobody’s account', ISSUER, SALT, 'ledger/no-account'],
+    ['one’s own to an account that does not exist', ISSUER, SALT, 'ledger/no-account'],
   ] as const)('of %s fails', (_, sender, named, code) => {
     const ledger = new TokenLedger()
     expect(ledger.send(sender, 'token_issuer', { symbol: named, issuer: STRANGER }).code).toBe(code)

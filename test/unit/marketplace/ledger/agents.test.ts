@@ -92,7 +92,7 @@ describe('service_publish', () => {
     })
   })
 
-  it('fails for an unknown agent and for anybody but the owner', () => {
+  it('fails for an unknown agent and for any account but the owner', () => {
     const ledger = registered()
     const unknown = SAMPLE.service_publish({ agentId: agentId('nobody') })
     expect(ledger.send(OWNER, 'service_publish', unknown).code).toBe('ledger/agent-unknown')

@@ -64,7 +64,7 @@ describe('room that owners share', () => {
     expect(isIn('c')).toBe(false)
   })
 
-  it('ends those that are behind their pace before any other, whoever has them, and the oldest first', () => {
+  it('ends those that are behind their pace before any other, whichever caller has them, and the oldest first', () => {
     const { ended, enter, isIn } = world()
     const late = new Set<string>()
     for (const owner of 'abcdefgh')

@@ -62,7 +62,7 @@ describe('the breaker of an upstream', () => {
     expect(breaker.isOpen(nowMs)).toBe(true)
   })
 
-  it('lets one through after the pause, alone, and everybody once that went well', () => {
+  it('lets one through after the pause, alone, and every caller once that went well', () => {
     fails(5)
     nowMs += 30 * SECOND_MS
     expect(breaker.isOpen(nowMs)).toBe(false)

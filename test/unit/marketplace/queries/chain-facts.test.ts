@@ -180,8 +180,8 @@ describe('an address', () => {
   })
 
   it('that was never opened holds nothing', async () => {
-    const nobody = await holdingsOf(busy.test.chain, filled(0x77))
-    expect(nobody).toMatchObject({
+    const unopened = await holdingsOf(busy.test.chain, filled(0x77))
+    expect(unopened).toMatchObject({
       exists: false,
       tokens: [],
       positions: [],

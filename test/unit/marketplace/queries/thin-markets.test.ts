@@ -57,7 +57,7 @@ beforeAll(async () => {
   context = serviceContext(test)
 })
 
-describe('a token of which anybody can mint a fortune, beside a coin in a pool', () => {
+describe('a token of which any account can mint a fortune, beside a coin in a pool', () => {
   it('is worth what that pool could pay for all of it', async () => {
     const book = PriceBook.of(test.chain)
     const coin = dollarsOf(PAID_IN)

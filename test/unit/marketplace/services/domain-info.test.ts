@@ -94,7 +94,7 @@ describe('a domain', () => {
     expect(readRequest(service, request)).toMatchObject({ ok: false, fault: { code: 'service/invalid-request' } })
   })
 
-  it('under an ending without RDAP is refused before anybody pays, once that is known', () => {
+  it('under an ending without RDAP is refused before the caller pays, once that is known', () => {
     const known = (covers: boolean | null) => {
       const { domains } = outsideOf()
       return { ...context, outside: outsideOf({ domains: { ...domains, covers: () => covers } }) }

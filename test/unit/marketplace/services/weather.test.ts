@@ -105,7 +105,7 @@ describe('a place', () => {
     expect(readRequest(service, request)).toMatchObject({ ok: false, fault: { code: 'service/invalid-request' } })
   })
 
-  it('by name is refused before anybody pays where names cannot be found', async () => {
+  it('by name is refused before the caller pays where names cannot be found', async () => {
     const { context: placeless, stop } = await openAs('met-norway')('http://127.0.0.1:1')
     expect(checkRequest(service, 'Berlin', placeless)).toMatchObject({
       ok: false,

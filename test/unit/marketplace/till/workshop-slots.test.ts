@@ -47,7 +47,7 @@ describe('places for work', () => {
     expect(await Promise.all(runs)).toEqual(upTo(PLACES + 3))
   })
 
-  it('go to whoever has the fewest, and then to who came first', async () => {
+  it('go to the payer who has the fewest, and then to the one who came first', async () => {
     const bench = new Bench()
     for (const number of upTo(40)) void bench.run(number, 'greedy')
     void bench.run(100, 'modest')
@@ -82,7 +82,7 @@ describe('places for work', () => {
     expect(bench.begun.slice(PLACES)).toEqual([100, 16])
   })
 
-  it('go to who goes last when nobody else waits, and are as many for him as for others', async () => {
+  it('go to the payer who goes last when no other waits, and are as many for him as for others', async () => {
     const bench = new Bench(({ payer }) => payer === 'failing')
     for (const number of upTo(PLACES)) void bench.run(number, 'greedy')
     void bench.run(100, 'failing')

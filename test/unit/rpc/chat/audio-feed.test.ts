@@ -32,7 +32,7 @@ describe('a sound on its way', () => {
   it.each([
     ['as a file', (leave: () => void) => fileFeed(FILE, {}, { ...ROOM, leave })],
     ['in JSON', (leave: () => void) => base64Feed(['{"data":"', '"}'], FILE, {}, { ...ROOM, leave })],
-  ])('is sent %s to whoever listens meanwhile, and cut off for who takes it slower', async (_, feed) => {
+  ])('is sent %s to a reader who listens meanwhile, and cut off for one who is slower', async (_, feed) => {
     const sent = vi.fn()
     const listener = reader(1_000)
     expect(await feed(sent).write(listener.out)).toBe(true)

@@ -53,7 +53,7 @@ describe('a line to a reader', () => {
     expect(reader.written).toHaveLength(3)
   })
 
-  it('who does not holds nobody up, and gets the texts of each answer together, in order with all else', async () => {
+  it('who does not keep up delays no other reader, and gets the texts of each answer together, in order with all else', async () => {
     const { line, reader } = await attached()
     reader.isSlow = true
     const call = { tool_calls: [{ index: 0 }] }

@@ -79,7 +79,7 @@ describe('signatures of members', () => {
     expect(mergeSigned([]).ok).toBe(false)
   })
 
-  it('that would not hold are refused before anybody pays', async () => {
+  it('that would not hold are refused before a payer pays', async () => {
     const complete = async (change: Partial<typeof COMMITTEE>, ...indices: readonly number[]) => {
       const result = completeAttestation(NATIVE_BACKEND, await merged(...indices), { ...COMMITTEE, ...change })
       return result.ok ? result.value.signatures.length : result.fault.code

@@ -52,10 +52,10 @@ describe('a node for its own machine', () => {
   })
 })
 
-describe('a node for everybody', () => {
+describe('a node for all callers', () => {
   const rules = { loopback: false }
 
-  it('is called as it likes, but a name that somebody owns vouches for no page', () => {
+  it('is called as it likes, but a domain name vouches for no page', () => {
     expect(judge({ host: 'any.example', rules })).toBeUndefined()
     expect(judge({ host: 'evil.example', origin: 'http://evil.example', rules })).toBe(ORIGIN)
     expect(judge({ host: '203.0.113.7:8420', origin: 'http://203.0.113.7:8420', rules })).toBeUndefined()

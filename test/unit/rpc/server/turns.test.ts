@@ -30,7 +30,7 @@ it('does pieces of work in the order in which they came, and gives what each cam
   expect(await turns.run(() => 'again')).toBe('again')
 })
 
-it('lets everybody else in between, however much is asked for at once', async () => {
+it('lets all other callers in between, however much is asked for at once', async () => {
   const turns = new Turns()
   const pieces = 20
   let done = 0

@@ -7,9 +7,9 @@ const NEVER = new AbortController().signal
 const answer = (code: string): Promise<never> => Promise.reject(Object.assign(new Error(code), { code }))
 
 function serversThat(answers: Partial<NameQuestions>): { readonly ask: () => NameQuestions } {
-  const nobody = { resolve4: () => answer('ENODATA'), resolve6: () => answer('ENODATA') }
+  const noAddresses = { resolve4: () => answer('ENODATA'), resolve6: () => answer('ENODATA') }
   const rest = { resolveMx: () => answer('ENODATA'), resolveNs: async () => ['a.root-servers.net'], cancel: () => {} }
-  return { ask: () => ({ ...nobody, ...rest, ...answers }) }
+  return { ask: () => ({ ...noAddresses, ...rest, ...answers }) }
 }
 
 describe('addresses of a host', () => {

@@ -28,7 +28,7 @@ async function refusal(...args: readonly string[]): Promise<string> {
   return typeof outcome === 'number' ? `exit ${outcome}` : faultMessage(outcome)
 }
 
-describe('a command of the ledgers refuses, without asking anybody,', () => {
+describe('a command of the ledgers refuses, without asking a node,', () => {
   const REFUSALS: readonly (readonly [string, readonly string[], RegExp])[] = [
     ['a token without a name', ['token', 'create', 'TEA'], /^usage: farthing token create <symbol> <name>$/],
     ['a symbol in small letters', ['token', 'create', 'tea', 'Tea'], /^"tea" is no symbol: 2 to 10 capital letters/],

@@ -104,7 +104,7 @@ describe('the settings of the stablecoin rail', () => {
       ['a header that is no text', one({ '*': { authorization: 7 } })],
       ['a header that cannot be sent', one({ '*': { authorization: 'Bearer a\nhost: b' } })],
       ['a path that is never asked', one({ '/settle': { authorization: 'Bearer a' } })],
-      ['somebody else', JSON.stringify({ 'https://three.example': {} })],
+      ['another facilitator', JSON.stringify({ 'https://three.example': {} })],
     ])('are refused, and not shown, where the file says %s', async (_, content) => {
       const refused = await read(content)
       expect(refused).toMatchObject({ ok: false, fault: { code: 'config/file' } })

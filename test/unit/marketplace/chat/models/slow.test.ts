@@ -59,7 +59,7 @@ function poolAt(pace: (call: number) => Pace) {
 }
 
 const never = (): AbortSignal => new AbortController().signal
-const NOBODY: DeltaSink = () => undefined
+const NO_READER: DeltaSink = () => undefined
 const DEAD: Pace = { everyMs: 0, pieces: 0 }
 
 /** Makes calls in sequence, and returns whether the backend is asked afterwards. */
@@ -77,7 +77,7 @@ async function isAskedAfter(
 describe('a model that is slow', () => {
   it('is listened to as long as something comes, in pieces or as a whole', async () => {
     const { pool, time } = poolAt(() => ({ everyMs: 59_000, pieces: 20 }))
-    expect(await time.runUntil(pool.stream(REQUEST, NOBODY, never()))).toMatchObject({ ok: true })
+    expect(await time.runUntil(pool.stream(REQUEST, NO_READER, never()))).toMatchObject({ ok: true })
     expect(await time.runUntil(pool.complete(REQUEST, never()))).toMatchObject({ ok: true })
     expect(time.now()).toBe(2 * 20 * 59_000)
     expect(pool.facts[0]?.totals).toMatchObject({ calls: 2, failures: 0 })
@@ -86,11 +86,11 @@ describe('a model that is slow', () => {
   it('is given up when nothing more comes, and left alone when that goes on', async () => {
     const world = poolAt(() => ({ everyMs: 59_000, pieces: 3, endless: true }))
     const { pool, time } = world
-    expect(await time.runUntil(pool.stream(REQUEST, NOBODY, never()))).toMatchObject({
+    expect(await time.runUntil(pool.stream(REQUEST, NO_READER, never()))).toMatchObject({
       fault: { code: 'model/timeout' },
     })
     expect(time.now()).toBe(3 * 59_000 + TIMEOUT_MS)
-    expect(await isAskedAfter(world, 4, () => pool.stream(REQUEST, NOBODY, never()))).toBe(false)
+    expect(await isAskedAfter(world, 4, () => pool.stream(REQUEST, NO_READER, never()))).toBe(false)
   })
 
   it('is not to blame where the time of its callers is too short for it', async () => {
@@ -99,7 +99,7 @@ describe('a model that is slow', () => {
     const asked = await isAskedAfter(world, 25, () => {
       const caller = new AbortController()
       time.after(125_000, () => caller.abort(new DOMException('late', 'TimeoutError')))
-      return pool.stream(REQUEST, NOBODY, caller.signal)
+      return pool.stream(REQUEST, NO_READER, caller.signal)
     })
     expect(asked).toBe(true)
     expect(pool.facts[0]?.totals).toMatchObject({ calls: 25, failures: 0 })

@@ -86,7 +86,7 @@ describe('models that speak', () => {
     expect(time.waits).toEqual([7_000])
   })
 
-  it('are not waited for longer than anybody would', async () => {
+  it('are not waited for longer than a caller would wait', async () => {
     const one = speaker('one', () => slowDown(60_000))
     const { speech, time } = await speechOf(one)
     expect(await time.runUntil(speech.speak(REQUEST, never()))).toMatchObject({ ok: false })

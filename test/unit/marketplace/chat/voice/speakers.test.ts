@@ -32,7 +32,7 @@ describe('several who speak', () => {
     const both = new FirstSpeaker([one, two])
     const first = await both.speak(REQUEST, never)
     expect(first).toMatchObject({ ok: true, value: { model: 'two of them' } })
-    if (!first.ok) throw new Error('nobody spoke')
+    if (!first.ok) throw new Error('no speaker spoke')
     await both.speak({ ...REQUEST, by: first.value.by }, never)
     expect(one.asked).toHaveLength(1)
     expect(two.asked.map(({ by }) => by)).toEqual([null, 'two of them'])

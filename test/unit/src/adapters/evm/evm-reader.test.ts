@@ -201,9 +201,9 @@ describe('names', () => {
 
   it('are those of an address only where they lead back to it', async () => {
     expect(await lookUp({ address: ADA })).toMatchObject({ name: 'ada.eth', address: ADA, forwardVerified: true })
-    const nobody = { name: null, avatar: null, resolver: null, forwardVerified: false }
-    expect(await lookUp({ address: BOB })).toEqual({ ...nobody, address: BOB })
-    expect(await lookUp({ address: RESOLVER })).toEqual({ ...nobody, address: RESOLVER })
+    const noName = { name: null, avatar: null, resolver: null, forwardVerified: false }
+    expect(await lookUp({ address: BOB })).toEqual({ ...noName, address: BOB })
+    expect(await lookUp({ address: RESOLVER })).toEqual({ ...noName, address: RESOLVER })
     const odd = { ...L1, reverse: { [ADA.toLowerCase()]: 'Ada.eth' }, names: { 'Ada.eth': { address: ADA } } }
     expect(await lookUp({ address: ADA }, odd)).toMatchObject({ name: null, forwardVerified: false })
   })
@@ -217,7 +217,7 @@ describe('names', () => {
 
   it.each<[string, object]>([
     ['a revert without a reason', { error: { code: 3, message: 'execution reverted' } }],
-    ['a revert that nobody knows', { error: { code: 3, message: SECRET, data: '0xdeadbeef' } }],
+    ['an unknown revert', { error: { code: 3, message: SECRET, data: '0xdeadbeef' } }],
     ['a gateway that failed', { error: { code: 3, message: 'x', data: '0x01800152' } }],
     ['an error', { error: { code: -32000, message: SECRET } }],
     ['no bytes', { result: '0x' }],

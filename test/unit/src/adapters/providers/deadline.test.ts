@@ -36,7 +36,7 @@ describe('waiting unless aborted', () => {
     expect(listeners(signal)).toBe(0)
   })
 
-  it('is null once aborted, before and during, and what is thrown later is nobody\u2019s', async () => {
+  it('is null once aborted, before and during, and what is thrown later reaches no caller', async () => {
     const controller = new AbortController()
     const { promise, reject } = Promise.withResolvers<number>()
     const waiting = unlessAborted(promise, controller.signal)

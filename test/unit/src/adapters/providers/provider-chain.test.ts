@@ -229,7 +229,7 @@ describe('equal questions at the same time', () => {
     expect(first.asked).toEqual(['q'])
   })
 
-  it('go on for later ones when everybody gave up, also when they fail', async () => {
+  it('go on for later ones when every caller gave up, also when they fail', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     first.gate = promise
     second.gate = promise
@@ -287,7 +287,7 @@ describe('answers that are kept', () => {
     expect(chain.latest('q')).toBeNull()
   })
 
-  it('are nobody else\u2019s', async () => {
+  it('answer no other question', async () => {
     await ask('a')
     expect(await ask('b')).toMatchObject({ value: { value: 'first: b' } })
     expect(chain.latest('c')).toBeNull()

@@ -187,8 +187,8 @@ describe('met-norway', () => {
     const provider = metNorway({ url: upstream.url, userAgent: AGENT, clock: timeAt() })
     expect(await provider.check(signal)).toMatchObject({ ok: true })
     expect(upstream.requests[0]?.headers['user-agent']).toBe(AGENT)
-    const nobody = metNorway({ url: upstream.url, userAgent: 'node', clock: timeAt() })
-    expect(await nobody.check(signal)).toMatchObject({ ok: false, fault: { code: 'provider/refused' } })
+    const unnamed = metNorway({ url: upstream.url, userAgent: 'node', clock: timeAt() })
+    expect(await unnamed.check(signal)).toMatchObject({ ok: false, fault: { code: 'provider/refused' } })
   })
 
   it('is not asked again before its answer expires, and then whether it changed', async () => {

@@ -216,7 +216,7 @@ describe('the addresses protocol', () => {
     expect(await network.ask(peer)).not.toBeNull()
   })
 
-  it('tells nobody of himself, and who was told of nobody may ask again after a second', async () => {
+  it('tells no peer of itself, and a peer that was told of none may ask again after a second', async () => {
     const { time, network, find } = scene()
     for (const number of [1, 2]) find(peerId(number), [`/ip4/60.${number}.0.1/tcp/8421`], 'identify')
     const first = network.join(1, '60.1.0.1', 'outbound')

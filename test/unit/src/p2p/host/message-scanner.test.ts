@@ -34,7 +34,7 @@ const BAD = {
   'a number where a message belongs': prefixed(Uint8Array.of(0x08, 1)),
   'a number that never ends': joined(new Uint8Array(12).fill(0xff)),
   'fixed size beyond the frame': prefixed(Uint8Array.of(0x59, 1, 2)),
-  'kilobytes of a field that nobody knows': prefixed(field(10, new Uint8Array(2_000))),
+  'kilobytes of an unknown field': prefixed(field(10, new Uint8Array(2_000))),
 }
 
 /** Scans bytes in pieces of `piece` bytes. */

@@ -69,7 +69,7 @@ describe('a block of a peer that has passed on more than is looked at', () => {
 })
 
 describe('a block along a line of five nodes', () => {
-  it('reaches all of them and asks for nothing where everybody has the transactions', async () => {
+  it('reaches all of them and asks for nothing where every peer has the transactions', async () => {
     const nodes = await line(5)
     const transactions = await pays(6)
     const block = await source.mine(transactions)

@@ -212,7 +212,7 @@ describe('a branch that claims enough', () => {
   )
 })
 
-describe('a header that a peer passed on before anybody saw its body', () => {
+describe('a header that a peer passed on before any peer saw its body', () => {
   it('is no claim of that peer, whatever becomes of the body', async () => {
     const hub = hubNow()
     const node = await SyncNode.open(hub, 'node', { test: await fork(source) })

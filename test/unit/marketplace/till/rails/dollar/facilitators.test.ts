@@ -44,7 +44,7 @@ const burst = async (calls: number, client?: string) => {
 }
 
 describe('a burst of calls', () => {
-  it('asks a facilitator 64 at a time, and everybody gets an answer', async () => {
+  it('asks a facilitator 64 at a time, and every caller gets an answer', async () => {
     const { slow, verdicts } = await burst(200)
     const rounds: number[] = []
     while (slow.waiting.length > 0) {

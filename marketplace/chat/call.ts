@@ -96,10 +96,13 @@ export interface PlatformReport {
 
 /** One answer of a chat. */
 export interface ChatChoice {
-  /** The assistant's message with all fields of the backend. */
+  /**
+   * The assistant's message. From a single call it has all fields that the backend sent, but its text may have been corrected. A pipeline
+   * writes its own message.
+   */
   readonly message: Readonly<Record<string, unknown>>
   readonly finishReason: string
-  /** Log probabilities as the backend sent them. Null if it sent none. */
+  /** Log probabilities as the backend sent them. Null if it sent none, or if the text is no longer the one they belong to. */
   readonly logprobs: unknown
 }
 

@@ -113,7 +113,10 @@ export class Facilitator {
     return ok({ record, keys: keys.value, replayed: false })
   }
 
-  /** Forgets settlements whose deadline is more than {@link FINAL_DEPTH} blocks ago: a reorganisation hardly reopens their escrows. */
+  /**
+   * Forgets settlements whose deadline is more than {@link FINAL_DEPTH} blocks ago, a bounded number at once. Returns their number. So
+   * deep a reorganisation, which could reopen their escrows, is not expected.
+   */
   expire(): Promise<number> {
     return this.#deps.records.expire(this.#deps.chain.head.header.height - FINAL_DEPTH)
   }

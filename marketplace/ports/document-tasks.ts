@@ -31,7 +31,7 @@ export interface DocumentSheet {
   readonly issueDate: string
   readonly seller: SheetParty | null
   readonly buyer: SheetParty
-  /** Dates and references at the top. */
+  /** At the top: dates, the invoice that is referred to, and the currency. */
   readonly facts: readonly LabelledText[]
   readonly columns: SheetRow
   readonly rows: readonly SheetRow[]

@@ -120,7 +120,10 @@ export class SharedRoom {
     return ended
   }
 
-  /** The next share to end for an owner who would then hold `own`. */
+  /**
+   * The share to end next for a newcomer, who would hold `own` with its new share. It is the oldest of the owner with most, if that owner
+   * still holds at least `own` without it. Undefined if no share may be ended.
+   */
   #inTurn(left: ReadonlySet<Held>, sizes: ReadonlyMap<string, number>, own: number): Ended | undefined {
     const endMs = this.#now() - this.#bounds.patienceMs
     const sizeOf = ({ owner }: Held): number => sizes.get(owner) as number

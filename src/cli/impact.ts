@@ -38,7 +38,10 @@ export interface Rival {
   readonly paid: bigint
 }
 
-/** How much worse a swap is than the current prices of its pools, fees included, in parts per million, rounded up. */
+/**
+ * How much less a swap pays than the current prices of its pools would give, in parts per million, rounded up. The pools' fees count as
+ * part of the loss.
+ */
 async function impactOf(session: Session, { from, given, hops }: Traded): Promise<Result<bigint>> {
   // What the input would be worth at the prices before the swap, and what it pays, over a common denominator.
   let [fair, paid]: [bigint, bigint] = [given, (hops.at(-1) as HopView).out.units]

@@ -181,7 +181,10 @@ export async function toldPayload(transaction: Fields, amounts: readonly unknown
   return { payload, amounts, units, ticker: asking.context.params.ticker }
 }
 
-/** Adds the names behind numbers: the bridge network, its token, and the reserve token of a stable token. */
+/**
+ * Replaces the number of a bridge network by its name, and adds the network's token. Adds the reserve token to a payload that names a
+ * stable token. Payloads leave these out, but people need them to read the amounts.
+ */
 function withNames(payload: Fields, { context: { params } }: Asking): Fields {
   const { rules } = params.steps.at(-1) as (typeof params.steps)[number]
   const network = typeof payload.network === 'number' ? rules.bridge.networks[payload.network] : undefined

@@ -242,7 +242,7 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     return listed
   }
 
-  /** Payer and price from the claims, for results whose rows lack them. */
+  /** Payer, price and delivery from the claims. Older releases wrote results without these columns. */
   async #paidByClaims(ids: readonly string[]): Promise<ReadonlyMap<string, Omit<KeptResult, 'bytes'>>> {
     if (ids.length === 0) return new Map()
     const sql = `SELECT id, body FROM ${this.#schema}.claims WHERE kind = $1 AND id = ANY($2::text[])`

@@ -185,7 +185,10 @@ class WorstBench {
     })
   }
 
-  /** Imports a filled block on a cold state, then disconnects it. */
+  /**
+   * What it costs to import a filled block, and then to disconnect it. Each time the chain is opened anew, so that no earlier measurement
+   * has filled its caches.
+   */
   #cost({ before, block, instead }: Filled): Promise<Cost> {
     return this.#onCopy(async (chain) => {
       for (const bytes of before) await importBytes(chain, bytes)

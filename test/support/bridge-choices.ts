@@ -54,7 +54,10 @@ function externalTxId({ rules }: Choosing, network: number, index: number): Uint
   return rules.tx.bridgeFormats[network] === 'solana' ? Uint8Array.from([...first, ...first]) : first
 }
 
-/** A network on which the output 0 of the external transaction with index 0 has been deposited. Undefined if there is none. */
+/**
+ * The first network on which output 0 of the transaction `externalTxId(…, 0)` has been deposited, so that the deposit can be repeated.
+ * Undefined if there is none.
+ */
 function depositedOn(choosing: Choosing): number | undefined {
   const numbers = choosing.rules.bridge.networks.map((_, number) => number)
   return numbers.find((network) => {

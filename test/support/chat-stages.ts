@@ -79,7 +79,10 @@ export function asking(model: ChatModelId, content = 'How are you?'): Partial<Ch
   return { model, messages: [{ role: 'user', content }] }
 }
 
-/** Makes a server well again, with the default answers and no recorded questions. */
+/**
+ * Prepares a server for the next test: it answers each stage with that stage's default words, and forgets the questions so far. Its other
+ * fields stay as they are.
+ */
 export function reset(fake: FakeOpenAi): void {
   fake.profile = 'ok'
   fake.answer = sayingByStage()

@@ -145,7 +145,8 @@ export class CitationFilter {
     if (signs.length < 2 && !isEnd) return null
     const place = this.#place
     const isDollar = signs.startsWith('$')
-    // An escaped character opens and closes nothing, except the brackets of LaTeX.
+    // A backslash is taken together with the next character, so that an escaped character opens and closes nothing. The exceptions are \(
+    // \) \[ \]: they are signs of LaTeX themselves.
     const chars = isDollar && signs !== '$$' ? 1 : signs.length
     if (place.in === 'formula' && signs.startsWith(place.end)) {
       this.#place = TEXT

@@ -24,14 +24,14 @@ const of = (length: number, make: (i: number) => string): string => Array.from({
 /** Texts that are most expensive for a careless engine, each as long as a service accepts. */
 const WORST: readonly (readonly [string, (chars: number) => string])[] = [
   ['one word', (chars) => 'a'.repeat(chars)],
-  ['no punctuation', (chars) => of(chars / 10, (i) => `word${i % 977} `).slice(0, chars)],
+  ['no punctuation', (chars) => of(chars / 7, (i) => `word${i % 977} `).slice(0, chars)],
   ['every word another one', (chars) => of(chars / 4, (i) => `w${i} `).slice(0, chars)],
   ['sentences of one letter', (chars) => 'A.'.repeat(chars / 2)],
   ['sentences of one letter and space', (chars) => 'A. '.repeat(chars / 3)],
   ['short sentences, all different', (chars) => of(chars / 12, (i) => `Go see n${i}. `).slice(0, chars)],
   [
     'long sentences, all alike',
-    (chars) => of(chars / 300, (i) => `${'The ba da ga ka la ma '.repeat(13)}${i}. `).slice(0, chars),
+    (chars) => of(chars / 250, (i) => `${'The ba da ga ka la ma '.repeat(13)}${i}. `).slice(0, chars),
   ],
   ['names', (chars) => 'Tim Berlin Google '.repeat(chars / 18)],
   ['full stops', (chars) => '.'.repeat(chars)],

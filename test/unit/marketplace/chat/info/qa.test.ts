@@ -27,7 +27,7 @@ const FOUND = {
   answered_by: 'retrieval',
 }
 
-/** A desk whose model answers as the test says, and records its requests. */
+/** A desk whose model answers as `say` says; null makes the model fail. `asked` gets every request to the model. */
 function deskOf(
   say: (request: PoolRequest) => Partial<PoolAnswer> | null | Promise<Partial<PoolAnswer>>,
   wordsAnswers = true,

@@ -89,10 +89,10 @@ export class QuoteBook {
     const { error, terms } = this.#text(offer, facts)
     const { cause, isWithheld } = facts
     const message = cause === undefined ? '' : faultMessage(cause)
-    const whole = isWithheld ? `${asSentence(message)} Do not pay now: correct the request first.` : message
-    const said = cause === undefined ? error : JSON.stringify(whole)
-    const document = JSON.parse(termsText(said, terms)) as { readonly resource: object }
-    return { ...document, resource: { ...document.resource, url: facts.resource } }
+    const refusal = isWithheld ? `${asSentence(message)} Do not pay now: correct the request first.` : message
+    const said = cause === undefined ? error : JSON.stringify(refusal)
+    const whole = JSON.parse(termsText(said, terms)) as { readonly resource: object }
+    return { ...whole, resource: { ...whole.resource, url: facts.resource } }
   }
 
   #text(offer: Offer, { baseUrl, rail, isWithheld = false, isPaid = false }: TextFacts): QuoteText {

@@ -176,6 +176,20 @@ describe('farthing token show, pool show and agent show', () => {
     ])
   })
 
+  it.each(['stable', 'bridged'])(
+    'say nothing of the issuer of a %s token, which the ledger mints by its rules',
+    async (kind) => {
+      const lines = await shown(
+        { token: { ...TOKEN, kind, issuer: null }, backing: null, pools: [] },
+        'token',
+        'show',
+        'TEA',
+      )
+      expect(lines[0]).toBe(`Token     TEA (Tea leaves), ${kind}, 2 decimals`)
+      expect(lines.filter((line) => line.startsWith('Issuer'))).toEqual([])
+    },
+  )
+
   it('show that a price comes from a thin market, and that a token without an issuer has no issuer powers', async () => {
     const price = { ...TOKEN.price, confidence: 'low', depthUsd: '24.7' }
     const lines = await shown(

@@ -28,6 +28,12 @@ describe('a question over A2A', () => {
   it('without a match says so', async () => {
     expect(await answered('how do I bake bread')).toMatch(/^Nothing fits these words/)
   })
+
+  it('without a word is shown what is sold, and not told that its words fit nothing', async () => {
+    const text = await answered(' \n ')
+    expect(text).toMatch(/^Some of what is sold here:\nnode-test-/)
+    expect(text).not.toContain('Nothing fits')
+  })
 })
 
 it('the services that were meant by a mistyped id are named', async () => {

@@ -1,14 +1,13 @@
 import type { Header } from './header.ts'
 import type { BlockRules } from './rules.ts'
 
-/** Highest base fee, a quarter of the range of a uint64: the rest is room for the tip. */
+/** A quarter of the range of a uint64: the rest is room for the tip. */
 const BASE_FEE_MAX = 1n << 62n
 
 /**
- * Base fee of a child, from its parent's header alone (EIP-1559 with another divisor). It rises after a parent that is
- * more than half full, by at least 1 unit. It falls after a parent that is less than half full, never below the floor.
- * No change is more than 1/divisor of the fee, except a rise of 1 unit, or a rise to a floor that a rule step lifted. A
- * parent heavier than the present limit, from before a rule step, counts as full.
+ * Base fee of a child (EIP-1559 with another divisor). No change is more than 1/divisor of the fee, except a rise of 1
+ * unit, or a rise to a floor that a rule step lifted. A parent heavier than the present limit, from before a rule step,
+ * counts as full.
  */
 export function baseFeeAfter(
   { baseFee, weightUsed }: Pick<Header, 'baseFee' | 'weightUsed'>,

@@ -7,9 +7,9 @@ import { fail, ok, type Result } from '../primitives/result.ts'
 import { decodeTransactionView, encodeTransaction, type Transaction, TX_BYTES_MAX } from '../tx/transaction.ts'
 import { decodeHeader, HEADER_BYTES, type SealedHeader } from './header.ts'
 
-/** Most transactions in a block; the byte limit is reached long before. */
+/** The byte limit is reached long before. */
 export const BLOCK_TRANSACTIONS_MAX = 1024
-/** Bytes of an offset in an SSZ list of variable-size elements. */
+/** An offset in an SSZ list of variable-size elements. */
 const OFFSET_BYTES = 4
 
 const BLOCK = container('Block', {
@@ -17,19 +17,17 @@ const BLOCK = container('Block', {
   transactions: list(byteList(TX_BYTES_MAX), BLOCK_TRANSACTIONS_MAX),
 })
 
-/** A header and its transactions. */
 export interface Block extends SealedHeader {
   readonly transactions: readonly Transaction[]
 }
 
-/** Wire bytes of a block. */
 export function encodeBlock(block: Block): Uint8Array {
   return encode(BLOCK, { header: block.bytes, transactions: block.transactions.map(encodeTransaction) })
 }
 
 /**
- * Decodes a block. Its transactions are views on one copy of the bytes, so take a single one out with {@link detached}
- * before keeping it. Whether the body matches the header is checked separately.
+ * The transactions are views on one copy of the bytes, so take a single one out with {@link detached} before keeping
+ * it. Whether the body matches the header is checked separately.
  */
 export function decodeBlock(bytes: Uint8Array): Result<Block> {
   const raw = decode(BLOCK, copy(bytes))
@@ -50,17 +48,14 @@ export function bodySize(transactions: readonly Pick<Transaction, 'size'>[]): nu
   return transactions.reduce((sum, { size }) => sum + size + OFFSET_BYTES, 0)
 }
 
-/** {@link bodySize} of encoded transactions. */
 export function encodedBodySize(encodings: readonly Uint8Array[]): number {
   return encodings.reduce((sum, { length }) => sum + length + OFFSET_BYTES, 0)
 }
 
-/** Bytes that one more transaction adds to a block. */
 export function sizeInBlock(tx: Pick<Transaction, 'size'>): number {
   return tx.size + OFFSET_BYTES
 }
 
-/** Root over the transaction ids. */
 export function transactionsRoot(transactions: readonly Pick<Transaction, 'txId'>[]): Hash {
   return toHex(
     merkleRoot(
@@ -70,7 +65,6 @@ export function transactionsRoot(transactions: readonly Pick<Transaction, 'txId'
   ) as Hash
 }
 
-/** Root over the witness transaction ids. */
 export function witnessRoot(transactions: readonly Pick<Transaction, 'wtxId'>[]): Hash {
   return toHex(
     merkleRoot(

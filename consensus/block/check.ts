@@ -18,7 +18,7 @@ export interface HeaderExpectation {
   readonly historyRoot: string
 }
 
-/** Checks a header against its parent, cheapest check first. Clock and proof of work are checked separately. */
+/** Cheapest check first. Clock and proof of work are checked separately. */
 export function checkHeader({ header }: SealedHeader, expected: HeaderExpectation, rules: BlockRules): Fault | null {
   const { parent } = expected
   if (headerVersion(header) !== HEADER_VERSION) return fault('block/version', { version: headerVersion(header) })
@@ -39,13 +39,13 @@ export function earlyMs({ header }: Pick<SealedHeader, 'header'>, nowMs: number,
   return Math.max(0, header.timeMs - rules.futureMsMax - nowMs)
 }
 
-/** A fault if the header is too far ahead of the local clock. Clocks differ, so the fault blames no sender. */
+/** Clocks differ, so the fault blames no sender. */
 export function checkHeaderClock(sealed: SealedHeader, nowMs: number, rules: BlockRules): Fault | null {
   if (earlyMs(sealed, nowMs, rules) === 0) return null
   return fault('block/time-too-new', { time: sealed.header.timeMs, aheadMsMax: rules.futureMsMax })
 }
 
-/** Checks the proof of work: the most expensive check of a header, so callers make it last. */
+/** The most expensive check of a header, so callers make it last. */
 export function checkProofOfWork({ header, bytes }: SealedHeader, hasher: PowHasher, rules: BlockRules): Fault | null {
   return meetsTarget(powHash(hasher, bytes, rules.pow), header.target) ? null : fault('block/proof-of-work')
 }
@@ -70,7 +70,6 @@ class Matched implements Block {
 /** A block whose body has the roots in its header. Only {@link matchBody} makes one. */
 export type MatchedBlock = Matched
 
-/** Joins a header and its body, or says why the body does not match. */
 export function matchBody(sealed: SealedHeader, transactions: readonly Transaction[]): Result<MatchedBlock> {
   const { header } = sealed
   if (transactionsRoot(transactions) !== header.transactionsRoot) return fail(fault('block/transactions-root'))
@@ -78,7 +77,7 @@ export function matchBody(sealed: SealedHeader, transactions: readonly Transacti
   return ok(new Matched(sealed, transactions))
 }
 
-/** Checks a body against its header. Wrong roots are the fault of the body's sender; they never condemn the header. */
+/** Wrong roots are the fault of the body's sender; they never condemn the header. */
 export function checkBody(block: Block, rules: { readonly block: BlockRules; readonly tx: TxRules }): Fault | null {
   const { transactions } = block
   const matched = block instanceof Matched ? ok(block) : matchBody(block, transactions)

@@ -31,11 +31,7 @@ export function unclampedTarget(anchor: Anchor, point: Point, rules: BlockRules)
   return shift >= 16n ? scaled << (shift - 16n) : scaled >> (16n - shift)
 }
 
-/**
- * Target that a child of `parent` must carry, from 1 to `powLimit`. Block 1 has no anchor and takes the network's
- * initial target. No rule limits the change from block to block as such: it follows from the header times, which
- * `checkHeader` and `checkHeaderClock` limit.
- */
+/** Target that a child of `parent` must carry. Block 1 has no anchor and takes the network's initial target. */
 export function targetAfter(anchor: Anchor | null, parent: Point, rules: BlockRules): bigint {
   return anchor === null ? rules.initialTarget : clamp(unclampedTarget(anchor, parent, rules), rules.powLimit)
 }

@@ -8,22 +8,20 @@ import { appendLeaf, type HistoryPeak, historyLeaf, historyRoot } from './histor
 import { workOfTarget } from './pow.ts'
 import type { BlockRules } from './rules.ts'
 
-/** The part of a rule book that headers are checked by. */
 interface HeaderRules {
   readonly at: (height: number) => { readonly block: BlockRules }
   readonly endedAt: (height: number) => { readonly block: BlockRules } | null
 }
 
-/** The last header of a chain, with all that is needed to check the next one. No block body is needed. */
+/** The last header of a chain, with all that is needed to check the next one. */
 export interface HeaderTip extends SealedHeader {
-  /** Sum of the work of all headers up to this one, by the targets that they name. */
+  /** Sum of the work of all headers up to this one. */
   readonly totalWork: bigint
   readonly anchor: Anchor | null
   /** Peaks of the history tree with this header as the last leaf. */
   readonly peaks: readonly HistoryPeak[]
 }
 
-/** The tip that a stored block's children are checked against. */
 export function headerTipOf<Entry extends Omit<HeaderTip, 'peaks'>>(
   database: { peaksThrough(entry: Entry): readonly HistoryPeak[] },
   entry: Entry,
@@ -55,7 +53,7 @@ class Checked implements HeaderTip {
 /** A header that passed every check but those of clock and proof of work. Only {@link extendTip} makes one. */
 export type CheckedTip = Checked
 
-/** Extends a tip by a header, which must name it as parent. Faults are those of {@link checkHeader}. */
+/** Faults are those of {@link checkHeader}. */
 export function extendTip(ruleBook: HeaderRules, tip: HeaderTip, next: SealedHeader): Result<CheckedTip> {
   assert(next.header.parent === tip.id, 'a header extends the tip that it names as its parent')
   const rules = ruleBook.at(tip.header.height + 1).block
@@ -75,12 +73,10 @@ interface Tip {
   readonly anchor: Anchor | null
 }
 
-/** Target that a child of the tip must carry. */
 export function childTarget(ruleBook: HeaderRules, tip: Tip): bigint {
   return targetAfter(anchorOfChild(ruleBook, tip), tip.header, ruleBook.at(tip.header.height + 1).block)
 }
 
-/** Anchor for the children of `child`, which is a child of the tip. */
 export function childAnchor(ruleBook: HeaderRules, tip: Tip, child: Header): Anchor {
   return anchorAfter(anchorOfChild(ruleBook, tip), tip.header, child, ruleBook.at(child.height).block)
 }

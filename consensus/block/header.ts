@@ -36,34 +36,30 @@ const HEADER = container('Header', {
   nonce: uint64,
 })
 
-/** Length of a header. */
 export const HEADER_BYTES = HEADER.fixedSize as number
-/** Length of the nonce, which is the end of a header. */
+/** The nonce is the end of a header. */
 export const NONCE_BYTES = 8
 
-/** Block header. `stateRoot` is the state after the whole block. */
+/** `stateRoot` is the state after the whole block. */
 export type Header = ValueOf<typeof HEADER>
 
-/** A header with its encoded bytes and its id. */
 export interface SealedHeader {
   readonly header: Header
   readonly bytes: Uint8Array
   readonly id: BlockId
 }
 
-/** Encodes a header and computes its id. */
 export function sealHeader(header: Header): SealedHeader {
   return sealed(header, encode(HEADER, header))
 }
 
-/** Decodes a copy of header bytes. */
 export function decodeHeader(bytes: Uint8Array): Result<SealedHeader> {
   const own = copy(bytes)
   const decoded = decode(HEADER, own)
   return decoded.ok ? ok(sealed(decoded.value, own)) : decoded
 }
 
-/** Version number of a header, without its signal bits. */
+/** Without the signal bits. */
 export function headerVersion(header: Pick<Header, 'version'>): number {
   return header.version & 0xffff
 }

@@ -19,19 +19,18 @@ export interface HistoryPeak extends HistoryNode {
   readonly level: number
 }
 
-/** A perfect node that an appended leaf completed, and its place. */
+/** A perfect node that an appended leaf completed. */
 export interface HistoryNodeAt extends HistoryNode {
   readonly level: number
   readonly index: number
 }
 
-/** Heights are 32-bit, so the count of earlier blocks is too. */
+/** Heights are 32-bit. */
 const COUNT_MAX = 0xffffffff
 
-/** Most work of a node: sums are 256-bit. */
+/** Sums are 256-bit. */
 const WORK_MAX = (1n << 256n) - 1n
 
-/** Leaf of one block: (block id, height, time, target, its own work). */
 export function historyLeaf({ header, id }: SealedHeader): HistoryNode {
   const work = workOfTarget(header.target)
   const hash = taggedHash(
@@ -45,7 +44,7 @@ export function historyLeaf({ header, id }: SealedHeader): HistoryNode {
   return { hash, work }
 }
 
-/** Appends a leaf. Gives the new peaks and the perfect nodes that it completes, the leaf included. */
+/** `nodes` are the perfect nodes that the leaf completes, itself included. */
 export function appendLeaf(
   peaks: readonly HistoryPeak[],
   leaf: HistoryNode,
@@ -63,7 +62,6 @@ export function appendLeaf(
   return { peaks: next, nodes }
 }
 
-/** Root over `count` leaves, given their peaks. */
 export function historyRoot(peaks: readonly HistoryPeak[], count: number): Hash {
   const top = peaks.reduceRight<HistoryNode | null>(
     (right, left) => (right === null ? left : joinNodes(left, right)),
@@ -85,14 +83,14 @@ export function peakPositions(count: number): readonly { readonly level: number;
   return positions
 }
 
-/** Proof that a block is an ancestor: the siblings of its leaf, from the bottom up. */
+/** The siblings of a leaf, from the bottom up. */
 export interface HistoryProof {
   readonly index: number
   readonly count: number
   readonly siblings: readonly HistoryNode[]
 }
 
-/** Builds the proof of leaf `index` in a tree of `count` leaves from its perfect nodes. */
+/** `nodeAt` is asked for perfect nodes only. */
 export function historyProof(
   index: number,
   count: number,
@@ -110,10 +108,7 @@ export function historyProof(
   return { index, count, siblings }
 }
 
-/**
- * Whether the proof leads from the block's leaf to the history root. The proof is untrusted: the works in it may have
- * any size.
- */
+/** The proof is untrusted: the works in it may have any size. */
 export function verifyHistoryProof(root: Hash, block: SealedHeader, proof: HistoryProof): boolean {
   const { index, count, siblings } = proof
   if (!Number.isInteger(count) || count > COUNT_MAX || !Number.isInteger(index) || index < 0 || index >= count)

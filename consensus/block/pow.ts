@@ -8,36 +8,33 @@ import type { PowRules } from './rules.ts'
 /** Argon2id (RFC 9106) with a 32-byte output over message and salt at the given cost. */
 export type PowHasher = (message: Uint8Array, salt: Uint8Array, cost: PowRules) => Uint8Array
 
-/** Salt of every proof-of-work hash. */
 export const POW_SALT = encodeText('farthing/pow/v1.')
 
-/** The reference hasher, in plain JavaScript. */
 export const referencePowHasher: PowHasher = (message, salt, { memoryKiB, passes, lanes }) =>
   argon2id(message, salt, { m: memoryKiB, t: passes, p: lanes, dkLen: 32 })
 
-/** Hash of the header without its nonce. Miners search over the nonce. */
+/** Hash of the header without its nonce. */
 export function powInput(headerBytes: Uint8Array): Uint8Array {
   return taggedHash('powInput', headerBytes.subarray(0, HEADER_BYTES - NONCE_BYTES))
 }
 
-/** Proof-of-work hash of a header: Argon2id over (input hash || nonce). */
+/** Argon2id over (input hash || nonce). */
 export function powHash(hasher: PowHasher, headerBytes: Uint8Array, cost: PowRules): Uint8Array {
   return hasher(concat(powInput(headerBytes), headerBytes.subarray(HEADER_BYTES - NONCE_BYTES)), POW_SALT, cost)
 }
 
-/** A header whose proof of work is to be checked, at the cost in force at its height. */
+/** `cost` is that in force at the height of the header. */
 export interface WorkJob {
   readonly bytes: Uint8Array
   readonly target: bigint
   readonly cost: PowRules
 }
 
-/** Checks the proof of work of many headers; gives one verdict per job, in order. */
+/** Gives one verdict per job, in order. */
 export interface WorkVerifier {
   verifyWork(jobs: readonly WorkJob[]): Promise<readonly boolean[]>
 }
 
-/** Whether the hash of a job meets its target. */
 export function verifyWorkJob(hasher: PowHasher, { bytes, target, cost }: WorkJob): boolean {
   return meetsTarget(powHash(hasher, bytes, cost), target)
 }
@@ -47,7 +44,6 @@ export function createInlineWorkVerifier(hasher: PowHasher): WorkVerifier {
   return { verifyWork: (jobs) => Promise.resolve(jobs.map((job) => verifyWorkJob(hasher, job))) }
 }
 
-/** Whether the hash, read as a big-endian number, is at or below the target. */
 export function meetsTarget(hash: Uint8Array, target: bigint): boolean {
   return readUintBE(hash) <= target
 }
@@ -72,7 +68,7 @@ export interface SearchJob {
   readonly stride: bigint
 }
 
-/** Tries nonces until one meets the target or `stopped` is true; then undefined. Calls `onHash` for each nonce. */
+/** Undefined if `stopped` ends the search. Calls `onHash` for each nonce. */
 export function searchNonce(
   job: SearchJob,
   hasher: PowHasher,

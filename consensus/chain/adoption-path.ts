@@ -6,7 +6,7 @@ import { type BlockEntry, decodeEntry, KEYS } from './layout.ts'
 
 /** The way from the best chain to a kept header's block. Kept headers are those proven for a snapshot. */
 export interface AdoptionPath {
-  /** Blocks that leave the best chain, newest first, such as those mined here while the state was fetched. */
+  /** Blocks that leave the best chain, newest first. */
   readonly left: readonly BlockEntry[]
   /** Stored side blocks on the way, oldest first. The blocks of kept headers follow on them. */
   readonly between: readonly BlockEntry[]
@@ -45,8 +45,7 @@ export function provenPath(database: ChainDatabase, height: number): Result<Adop
 
 /**
  * The newest stored block that a kept header builds on, and its ancestors down to the best chain. The search begins one
- * height above the head and all side blocks, since an invalid child of the head is stored too. It ends where blocks can
- * no longer be unwound.
+ * height above the head and all side blocks, since an invalid child of the head is stored too.
  */
 function belowKept(database: ChainDatabase, height: number): Result<readonly BlockEntry[]> {
   const { head, side } = database

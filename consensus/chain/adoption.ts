@@ -10,24 +10,21 @@ import { storedBase, storedEntry, storedPeaks } from './stored-history.ts'
 
 const HEADERS_PER_BATCH = 1_000
 
-/**
- * Lowest height from which on this node executed all blocks. From there on, unpruned transactions are found by their
- * ids.
- */
+/** Lowest height from which on this node executed all blocks. */
 export function executedFrom({ base }: { readonly base: number }): number {
   return base === 0 ? 0 : base + 1
 }
 
 /**
- * First height from which the indexes over blocks are complete: the first executed block, unless a rebuild of the indexes
- * recorded another height. Indexes over the state are always complete.
+ * First height from which the indexes over blocks are complete: the first executed block, unless a rebuild of the
+ * indexes recorded another height.
  */
 export function storedIndexedFrom(store: Pick<KeyValueStore, 'get'>): number {
   const mark = store.get(KEYS.meta('indexedFrom'))
   return mark === undefined ? executedFrom({ base: storedBase(store) }) : decodeOwn(BASE_MARK, mark).height
 }
 
-/** The write that keeps a header for a snapshot above it. Counts that only the body tells are 0. */
+/** Counts that only the body tells are 0. */
 export function keptWrite(header: Omit<BlockEntry, 'totalTransactions' | 'bodyBytes' | 'invalid'>): Write {
   const entry = { ...header, totalTransactions: 0, bodyBytes: 0, invalid: false }
   return { key: KEYS.kept(header.header.height), value: encodeEntry(entry) }
@@ -41,16 +38,12 @@ export function adoptionWrite(height: number): Write {
   return { key: KEYS.meta('adopting'), value: encode(BASE_MARK, { height }) }
 }
 
-/** Height of the snapshot that is being adopted, else undefined. */
 export function adoptingHeight(store: Pick<KeyValueStore, 'get'>): number | undefined {
   const mark = store.get(KEYS.meta('adopting'))
   return mark && decodeOwn(BASE_MARK, mark).height
 }
 
-/**
- * Writes that give up the state in the other room (see `SpacedStore`): the room will be emptied, and none of its state
- * is used.
- */
+/** Gives up the state in the other room (see `SpacedStore`). */
 export const DISCARD_WRITES: readonly Write[] = [
   { key: KEYS.meta('adopting') },
   { key: KEYS.meta('taking') },
@@ -74,7 +67,7 @@ export async function abandonAdoption(store: KeyValueStore): Promise<void> {
 
 /**
  * Gives up an unfinished snapshot and its kept headers, which were checked under other rules. After a crash it runs
- * again from the start.
+ * again.
  */
 export async function abandonTake(store: KeyValueStore): Promise<void> {
   if (adoptingHeight(store) !== undefined) await abandonAdoption(store)
@@ -84,9 +77,8 @@ export async function abandonTake(store: KeyValueStore): Promise<void> {
 }
 
 /**
- * Makes the block of a snapshot the head, when the other room holds its state. First writes entries, canonical ids and
- * history of all kept headers up to it, in batches; then one batch moves the head. After a crash it runs again from the
- * start. `onDone` runs when the head has moved. False if there is no snapshot to adopt.
+ * Makes the block of a snapshot the head, when the other room holds its state. Only the last batch moves the head, so
+ * after a crash it runs again from the start. False if there is no snapshot to adopt.
  */
 export async function finishAdoption(store: KeyValueStore, onDone: (head: BlockEntry) => void): Promise<boolean> {
   const base = adoptingHeight(store)

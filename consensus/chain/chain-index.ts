@@ -1,19 +1,18 @@
 import type { StateChange } from '../state/view.ts'
 import type { ConnectedBlock } from './events.ts'
 
-/** One entry of an index. */
 export interface IndexEntry {
   readonly key: Uint8Array
   readonly value: Uint8Array
 }
 
-/** One write of an index; without a value the entry is deleted. */
+/** Without a value the entry is deleted. */
 export interface IndexWrite {
   readonly key: Uint8Array
   readonly value?: Uint8Array
 }
 
-/** Reads the index's entries as they were before the writes being computed. */
+/** Reads entries of the index as they were before the writes being computed. */
 export type IndexRead = (key: Uint8Array) => Uint8Array | undefined
 
 interface NamedIndex {
@@ -42,7 +41,7 @@ export interface FoldedIndex extends NamedIndex {
 }
 
 /**
- * A lookup derived from the best chain, outside the state root. It is written in the block's own atomic batch and
- * undone when the block leaves. Genesis is its first block. The writes of one call name each key once.
+ * A lookup derived from the best chain, outside the state root. It is written in the block's own atomic batch. Genesis
+ * is its first block. The writes of one call name each key once.
  */
 export type ChainIndex = BlockIndex | StateIndex | FoldedIndex

@@ -25,7 +25,6 @@ import { type Clock, type Pacer, runPaced } from './ports.ts'
 import type { ChainFollower } from './reader.ts'
 import type { RuleBook } from './rule-book.ts'
 
-/** What a chain works with. */
 export interface ChainDependencies {
   readonly ruleBook: RuleBook
   readonly database: ChainDatabase
@@ -64,24 +63,19 @@ export interface Foreknown {
   readonly tip?: CheckedTip
 }
 
-/** Where an imported block ended up. */
 export type ImportOutcome = 'connected' | 'side'
 
 /**
- * The best chain. It validates blocks and follows the branch with the most work that does not fork too deep (on a tie
- * the head stays). A new block moves the head by one durable write, and so does a snapshot. Listeners hear of complete
- * moves. Imports run one after another; reads never wait. After an error that is not the verifier's, such as a full
- * disk, the state of the disk is unknown, so the chain stops itself.
+ * The best chain. It follows the branch with the most work that does not fork too deep; on a tie the head stays.
+ * Imports run one after another; reads never wait. After an error that is not the verifier's, such as a full disk, the
+ * state of the disk is unknown, so the chain stops itself.
  */
 export class Chain implements ChainFollower {
   readonly #deps: ChainDependencies
   readonly keys: KeyRegistry
-  /**
-   * Witnesses that verified, so that a block need not check again what the mempool checked. The key is the hash over
-   * the body (hence the sender and its keys) and all signatures. Only positive verdicts are kept.
-   */
+  /** Witnesses that verified. The key is the hash over the body (hence the sender and its keys) and all signatures. */
   readonly verified = new LruSet<WtxId>(VERIFIED_REMEMBERED)
-  /** Headers whose proof of work was checked earlier, so that it is not hashed again. */
+  /** Headers whose proof of work was checked. */
   readonly proven = new LruSet<BlockId>(PROVEN_REMEMBERED)
   /** Work of the heaviest branch whose headers are proven but whose blocks are not all here. */
   awaitedWork: () => bigint = () => 0n
@@ -132,8 +126,7 @@ export class Chain implements ChainFollower {
   }
 
   /**
-   * The heaviest stored branch, if it is heavier than the head's but forks too deep to be taken. Else null, as during a
-   * move.
+   * The heaviest stored branch, if it is heavier than the head's but forks too deep to be taken. Null during a move.
    */
   get refusedBranch(): RefusedBranch | null {
     return this.#moving ? null : refusedBranch(this.database, this.#depthMax)
@@ -149,8 +142,8 @@ export class Chain implements ChainFollower {
   }
 
   /**
-   * Validates a block and adds it to the chain, or says why not. A block whose branch has less work than
-   * {@link leastWork} is refused, so that a flood of old easy blocks cannot fill the disk.
+   * A block whose branch has less work than {@link leastWork} is refused, so that a flood of old easy blocks cannot
+   * fill the disk.
    */
   import(block: Block, known: Foreknown = {}): Promise<Result<ImportOutcome>> {
     return this.#serialised(async () => {
@@ -160,7 +153,7 @@ export class Chain implements ChainFollower {
     })
   }
 
-  /** Makes the block of a snapshot the head. Its state must be proven; imports wait. For faults see {@link provenPath}. */
+  /** Makes the block of a snapshot the head. For faults see {@link provenPath}. */
   adopt(height: number): Promise<Result<void>> {
     return this.#serialised(async () => {
       const path = provenPath(this.database, height)
@@ -186,7 +179,6 @@ export class Chain implements ChainFollower {
     }
   }
 
-  /** Least total work of a branch that is worth storing: {@link leastWork}. */
   get leastWork(): bigint {
     return leastWork(this.head, this.awaitedWork())
   }
@@ -221,10 +213,7 @@ export class Chain implements ChainFollower {
     return this.#outcomeOf(entry, await this.#followHeaviest())
   }
 
-  /**
-   * Checks a header on a known parent; the proof of work, the most expensive check, comes last. The fit to the parent
-   * and the proof of work are not checked again if they were checked before.
-   */
+  /** The proof of work, the most expensive check, comes last. */
   #checkHeader(sealed: SealedHeader, parent: BlockEntry, tip: CheckedTip | undefined): Fault | null {
     const { ruleBook, clock, powHasher } = this.#deps
     const rules = ruleBook.at(sealed.header.height).block
@@ -243,8 +232,8 @@ export class Chain implements ChainFollower {
   }
 
   /**
-   * Executes a block on the head and commits it, or says why not. The verifier checks signatures meanwhile: the state
-   * tree is computed before the verdict and dropped if a signature is bad.
+   * The verifier checks signatures while the block is executed: the state tree is computed before the verdict and
+   * dropped if a signature is bad.
    */
   async #connect(block: Block, entry: BlockEntry, signatures: Promise<Fault | null>): Promise<Fault | null> {
     const { ruleBook, database, pacer } = this.#deps
@@ -281,9 +270,8 @@ export class Chain implements ChainFollower {
   }
 
   /**
-   * Fails with the cause. If the block is invalid for ever, it and its descendants are remembered as invalid. A local
-   * failure does not make a block invalid, and neither does a body that does not match the header: another body may
-   * match.
+   * A local failure does not make a block invalid, and neither does a body that does not match the header: another body
+   * may match.
    */
   async #condemn(entry: BlockEntry, cause: Fault): Promise<Result<never>> {
     const bodyMismatch = cause.code === 'block/transactions-root' || cause.code === 'block/witness-root'
@@ -294,7 +282,7 @@ export class Chain implements ChainFollower {
     return fail(cause)
   }
 
-  /** Outcome of an import. If a sound block is heavier than the head after the search, its branch forks too deep. */
+  /** If a sound block is heavier than the head after the search, its branch forks too deep. */
   #outcomeOf(entry: BlockEntry, faults: ReadonlyMap<BlockId, Fault>): Result<ImportOutcome> {
     const own = faults.get(entry.id)
     if (own !== undefined) return fail(own)
@@ -304,9 +292,8 @@ export class Chain implements ChainFollower {
   }
 
   /**
-   * Moves to the heaviest stored branch that is sound and does not fork too deep, if it is heavier than the head's. A
-   * branch that fails does not block the next one: each failure starts another search. The result has a fault for each
-   * block that failed and for its descendants.
+   * Moves to the heaviest stored branch that is sound and does not fork too deep, if it is heavier than the head's. The
+   * result has a fault for each block that failed and for its descendants.
    */
   async #followHeaviest(): Promise<ReadonlyMap<BlockId, Fault>> {
     const { side } = this.database
@@ -371,7 +358,6 @@ export class Chain implements ChainFollower {
     }
   }
 
-  /** From time to time, drops branches that no move can reach. */
   async #pruneSide(): Promise<void> {
     const { height } = this.head.header
     const stretch = Math.floor(height / SIDE_PRUNE_BLOCKS)
@@ -401,7 +387,7 @@ export class Chain implements ChainFollower {
     return block
   }
 
-  /** Tells listeners of a move once all followers are ready. Until then the head counts as temporary. */
+  /** Until all followers are ready, the head counts as temporary. */
   async #announceMove(disconnected: readonly BlockEntry[], connected: readonly BlockEntry[]): Promise<void> {
     const change = { head: this.head, disconnected, connected }
     for (const follower of this.#followers) await follower(change, this.#deps.pacer)
@@ -415,10 +401,9 @@ export class Chain implements ChainFollower {
 }
 
 /**
- * Least total work of a branch that is worth storing: the best work known, less the work of 144 blocks. The best work
- * known is the head's or `awaited`, whichever is more. `awaited` is the work of a branch whose headers are proven and
- * whose blocks are being fetched. Until they are here the head lags behind. If only the head counted, a peer could
- * meanwhile lead it down a branch of easy blocks, too deep to come back from.
+ * Least total work of a branch that is worth storing. `awaited` is the work of a branch whose headers are proven and
+ * whose blocks are being fetched. If only the head counted, a peer could meanwhile lead it down a branch of easy
+ * blocks, too deep to come back from.
  */
 export function leastWork(head: Pick<BlockEntry, 'header' | 'totalWork'>, awaited: bigint): bigint {
   const best = awaited > head.totalWork ? awaited : head.totalWork

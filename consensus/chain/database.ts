@@ -68,15 +68,13 @@ const KEPT_PAGE_DEPTH = 3
 /** Blocks just connected, for listeners that read them. */
 const CACHED_BLOCKS = 2
 
-/** How a store is opened. */
 export interface OpenOptions {
   /** Also opens a store whose indexes are unfinished or of another release, to rebuild them. */
   readonly staleIndexes?: boolean
 }
 
-/** Recently used records and pages of the head's state. */
 class StateCache {
-  /** Records by key. An absent record is kept as undefined. */
+  /** An absent record is kept as undefined. */
   readonly records = new LruMap<StateKey, { readonly value: unknown }>(CACHED_RECORDS)
   readonly #pages = new LruMap<PageId, Page>(CACHED_PAGES)
   /** Every change passes through top pages, so they are kept apart from deep pages, which would push them out. */
@@ -90,7 +88,7 @@ class StateCache {
     this.#pagesLike(id).set(id, page)
   }
 
-  /** Applies what the connection of a block changed, or with `unwind` what its unwinding changed. */
+  /** With `unwind`, the changes are undone. */
   remember(changes: readonly StateChange[], tree: TreeUpdate, unwind: boolean): void {
     for (const { table, key, before, after } of changes) {
       const bytes = unwind ? before : after
@@ -102,7 +100,6 @@ class StateCache {
     }
   }
 
-  /** Empties the cache when another state replaces the head's. */
   clear(): void {
     this.records.clear()
     this.#pages.clear()
@@ -115,8 +112,8 @@ class StateCache {
 }
 
 /**
- * The stored chain: blocks, best chain, the head's state, undo records, indexes. The head moves with one atomic durable
- * batch, so after a crash at any point the last committed head is found. Reads are consistent with one head.
+ * The stored chain. The head moves with one atomic durable batch, so after a crash at any point the last committed head
+ * is found. Reads are consistent with one head.
  */
 export class ChainDatabase implements StateView, PageReader {
   readonly #store: SpacedStore
@@ -141,8 +138,7 @@ export class ChainDatabase implements StateView, PageReader {
 
   /**
    * Opens a store of this network; writes genesis into an empty one. Another network, schema or rules are a fault, and
-   * so are incomplete indexes unless `staleIndexes` is set. If the process died while it adopted a snapshot, the adoption
-   * is finished or given up first.
+   * so are incomplete indexes unless `staleIndexes` is set.
    */
   static async open(
     store: KeyValueStore,
@@ -209,7 +205,7 @@ export class ChainDatabase implements StateView, PageReader {
     return page
   }
 
-  /** Every record of the head's state, encoded: for audits and rebuilds. */
+  /** Every record of the head's state, encoded. */
   stateRecords(): AsyncIterable<StoredRecord> {
     return storedRecords(this.#store)
   }
@@ -227,7 +223,7 @@ export class ChainDatabase implements StateView, PageReader {
     return storedRange(this.#store, table, { idPrefix, limit, after })
   }
 
-  /** The entry of a block, on the best chain or off it. */
+  /** Also finds blocks off the best chain. */
   entry(id: BlockId): BlockEntry | undefined {
     const cached = this.#entries.get(id)
     if (cached !== undefined) return cached
@@ -250,7 +246,7 @@ export class ChainDatabase implements StateView, PageReader {
     return storedTransactions(this.#store, id)
   }
 
-  /** Wire bytes of a stored block's transactions, or of those at `indexes`, to send to other nodes. */
+  /** Wire bytes of a stored block's transactions, or of those at `indexes`. */
   encodedTransactions(id: BlockId, indexes?: readonly number[]): readonly Uint8Array[] | undefined {
     return storedEncodings(this.#store, id, indexes)
   }
@@ -259,7 +255,7 @@ export class ChainDatabase implements StateView, PageReader {
     return storedTransactionAt(this.#store, id, index)
   }
 
-  /** Body of one transaction of a stored block; works without its witness. */
+  /** Works without the witness of the transaction. */
   bodyAt(id: BlockId, index: number): TxBody | undefined {
     return storedBodyAt(this.#store, id, index)
   }
@@ -306,7 +302,6 @@ export class ChainDatabase implements StateView, PageReader {
     return mapListing(indexListing(this.#store, index, range), indexEntry)
   }
 
-  /** Entries of {@link indexRange}, collected and decoded. */
   indexPage<T>(index: ChainIndex, range: IndexRange, decode: (entry: IndexEntry) => T): Promise<readonly T[]> {
     return collect(indexListing(this.#store, index, range), (entry) => decode(indexEntry(entry)))
   }
@@ -315,7 +310,7 @@ export class ChainDatabase implements StateView, PageReader {
     return storedHistoryNode(this.#store, level, index)
   }
 
-  /** Peaks of the history tree with this block as the last leaf. The block's children commit to them. */
+  /** Peaks of the history tree with this block as the last leaf. */
   peaksThrough(entry: BlockEntry): readonly HistoryPeak[] {
     const cached = this.#peaks.get(entry.id)
     if (cached !== undefined) return cached
@@ -324,7 +319,7 @@ export class ChainDatabase implements StateView, PageReader {
     return peaks
   }
 
-  /** What the head's block changed, before and after; undefined if its undo record is gone. `entry` is the head's. */
+  /** What the head's block changed; undefined if its undo record is gone. `entry` must be the head's. */
   undoOf(entry: BlockEntry): readonly StateChange[] | undefined {
     const bytes = this.#store.get(KEYS.undo(entry.id))
     if (bytes === undefined) return undefined
@@ -362,7 +357,7 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /** Moves the head back to its parent. The block stays stored off the best chain. */
+  /** The block stays stored off the best chain. */
   async disconnect(changes: readonly StateChange[], tree: TreeUpdate): Promise<void> {
     const unwound = this.#head
     const parent = this.#mustEntry(unwound.header.parent)
@@ -395,7 +390,6 @@ export class ChainDatabase implements StateView, PageReader {
     })
   }
 
-  /** Marks blocks as invalid, so that they are never executed again. */
   markInvalid(entries: readonly BlockEntry[]): Promise<void> {
     return this.restate(entries.map((entry) => ({ ...entry, invalid: true })))
   }
@@ -435,7 +429,7 @@ export class ChainDatabase implements StateView, PageReader {
     return entry
   }
 
-  /** Walks back to a block with known peaks, then appends forward. Without recursion, since a branch may be long. */
+  /** Without recursion, since a branch may be long. */
   #sidePeaks(entry: BlockEntry): readonly HistoryPeak[] {
     const branch: BlockEntry[] = []
     let at = entry

@@ -4,7 +4,6 @@ import type { StateChange, StateView } from '../state/view.ts'
 import type { BlockEntry } from './layout.ts'
 import type { Pacer } from './ports.ts'
 
-/** A block on the best chain with its effects. */
 export interface ConnectedBlock {
   readonly block: Block
   readonly receipts: readonly Receipt[]
@@ -15,12 +14,10 @@ export interface ConnectedBlock {
 }
 
 /**
- * The best chain moved: blocks that left it, newest first, and blocks that joined it, oldest first. When a snapshot is
- * adopted, its block is the only one in `connected`. Only entries are held, so that a deep move takes little memory;
- * listeners read bodies from the database.
- *
- * A move that was undone because a block of the new branch failed is told too, since readers may have seen the states in
- * between. The head is then the old one, and the same blocks have left and joined.
+ * Blocks that left the best chain, newest first, and blocks that joined it, oldest first. When a snapshot is adopted,
+ * its block is the only one in `connected`. A move that was undone because a block of the new branch failed is told
+ * too, since readers may have seen the states in between. The head is then the old one, and the same blocks have left
+ * and joined.
  */
 export interface HeadChange {
   readonly head: BlockEntry
@@ -33,7 +30,6 @@ export type HeadListener = (change: HeadChange) => void
 
 /**
  * Prepares for a move that is not the import of one block on the head, before any listener hears of it. It works in
- * slices, since a deep move leaves much to do. Until it is done the head counts as temporary, so that no reader sees
- * half of it. An error stops the chain.
+ * slices, since a deep move leaves much to do. An error stops the chain.
  */
 export type HeadFollower = (change: HeadChange, pacer: Pacer) => Promise<void>

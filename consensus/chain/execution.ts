@@ -33,7 +33,6 @@ export interface ExecutionFrame {
   readonly baseFee: bigint
 }
 
-/** The results of executing a block. */
 export interface ExecutedBlock {
   readonly changes: readonly StateChange[]
   readonly receipts: readonly Receipt[]
@@ -51,8 +50,8 @@ interface PayloadOutcome {
 }
 
 /**
- * Executes one block over a view: automatic effects first, then each transaction, then the closing step. The view is
- * only read. Validation applies a block's transactions, a miner applies candidates.
+ * Executes one block over a view, which is only read: automatic effects first, then each transaction, then the closing
+ * step.
  */
 export class BlockExecution {
   readonly #ruleBook: RuleBook
@@ -73,7 +72,7 @@ export class BlockExecution {
     this.#overlay = new Overlay(view)
   }
 
-  /** Runs the automatic effects before the transactions. Yields, so that the caller can pause. */
+  /** Runs the automatic effects. Yields, so that the caller can pause. */
   *begin(): Generator<void> {
     for (const module of this.#ruleBook.modules) {
       if (module.beginBlock !== undefined) yield* module.beginBlock(this.#context())
@@ -90,8 +89,8 @@ export class BlockExecution {
   }
 
   /**
-   * Executes a transaction. A fault means that the transaction cannot be in this block; nothing has changed then. A
-   * payload that fails is no fault: it uses up nonce and fee, and its receipt has the code.
+   * A fault means that the transaction cannot be in this block; nothing has changed then. A payload that fails is no
+   * fault: it uses up nonce and fee, and its receipt has the code.
    */
   apply(tx: Transaction): Fault | null {
     const weight = weightOf(tx, this.#rules.tx)
@@ -108,7 +107,7 @@ export class BlockExecution {
     return null
   }
 
-  /** Runs the closing step and gives the results. The execution cannot be used afterwards. */
+  /** The execution cannot be used afterwards. */
   *close(): Generator<void, ExecutedBlock> {
     closeBlock(this.#context(), { miner: this.#frame.miner, burned: this.#burned, tips: this.#tips })
     yield* this.#checkConservation()
@@ -143,7 +142,6 @@ export class BlockExecution {
     if (balance.broken().length > 0) throw new InvariantError('the block creates or loses coins')
   }
 
-  /** Takes the fee before the payload runs. The closing step burns the base fee and keeps the tip for the miner. */
   #chargeFee(tx: Transaction, weight: number): Result<Pick<ReceiptOf<'transaction'>, 'rate' | 'fee' | 'burned'>> {
     const { body } = tx
     const { baseFee, height } = this.#frame
@@ -220,10 +218,7 @@ export class BlockExecution {
   }
 }
 
-/**
- * The state transition: what a block does to a state, or why it is invalid. The caller owns the tree and compares the
- * state roots. Yields after each transaction, so that the caller can pause.
- */
+/** The state transition: what a block does to a state, or why it is invalid. The caller compares the state roots. */
 export function* executeBlock(
   ruleBook: RuleBook,
   view: StateView,
@@ -241,20 +236,18 @@ export function* executeBlock(
   return executed.receiptsRoot === block.header.receiptsRoot ? ok(executed) : fail(fault('block/receipts-root'))
 }
 
-/** A block filled with candidates, and the candidates that are invalid in it. */
 export interface FilledBlock {
   readonly executed: ExecutedBlock
   readonly transactions: readonly Transaction[]
   readonly refused: readonly Refusal[]
 }
 
-/** A candidate that is invalid in the block, and why. Candidates that only do not fit are not refused. */
+/** Candidates that only do not fit are not refused. */
 export interface Refusal {
   readonly tx: Transaction
   readonly fault: Fault
 }
 
-/** Executes candidates, as many as fit into a block, between its automatic effects and its closing step. */
 export function* fillBlock(
   execution: BlockExecution,
   rules: Rules,
@@ -267,10 +260,6 @@ export function* fillBlock(
   return { executed, transactions: filling.transactions, refused: filling.refused }
 }
 
-/**
- * Takes the candidates that fit. If one does not fit or is refused, later ones of its account are skipped; those of
- * other accounts are still tried.
- */
 class Filling {
   readonly transactions: Transaction[] = []
   readonly refused: Refusal[] = []

@@ -3,7 +3,7 @@ import { type Fault, fault } from '../primitives/fault.ts'
 import type { BlockId } from '../primitives/ids.ts'
 import type { BlockEntry } from './layout.ts'
 
-/** Blocks to unwind (newest first) and to connect (oldest first) to get from one tip to another. */
+/** `disconnect` is newest first, `connect` oldest first. */
 export interface BranchPath {
   readonly disconnect: readonly BlockEntry[]
   readonly connect: readonly BlockEntry[]
@@ -13,7 +13,6 @@ interface Entries {
   entry(id: BlockId): BlockEntry | undefined
 }
 
-/** Path from one tip to another through their fork. */
 export function pathBetween(entries: Entries, from: BlockEntry, to: BlockEntry): BranchPath {
   const disconnect: BlockEntry[] = []
   const connect: BlockEntry[] = []
@@ -31,7 +30,6 @@ export function pathBetween(entries: Entries, from: BlockEntry, to: BlockEntry):
   return { disconnect, connect: connect.reverse() }
 }
 
-/** What the choice between branches needs of a side block. */
 interface SideBlock {
   readonly id: BlockId
   readonly parent: BlockId
@@ -85,7 +83,7 @@ export class SideBranches {
     return this.#blocks.keys()
   }
 
-  /** The block with the most work that meets the conditions; on a tie, the one that was added first. */
+  /** On a tie, the block that was added first. */
   heaviest({ totalWork, forkHeightMin, refused }: BranchWish): BlockId | undefined {
     let best: SideBlock | undefined
     for (const block of this.#blocks.values()) {
@@ -127,7 +125,7 @@ function parentOf(entries: Entries, { header }: BlockEntry): BlockEntry {
   return parent
 }
 
-/** A heavier branch that the chain does not take by itself, and how many blocks of the best chain it would replace. */
+/** `depth` is how many blocks of the best chain the branch would replace. */
 export interface RefusedBranch {
   readonly tip: BlockEntry
   readonly depth: number
@@ -160,7 +158,6 @@ export function refusedBranch(database: Branches, depthMax: number): RefusedBran
   return isReachable && depth <= depthMax ? null : { tip, depth, depthMax, isReachable }
 }
 
-/** The fault of a known, sound block whose branch only the operator may take. */
 export function tooDeep(database: Branches, entry: BlockEntry, depthMax: number): Fault {
   return fault('chain/reorganisation-too-deep', { depth: database.forkDepth(entry), depthMax })
 }

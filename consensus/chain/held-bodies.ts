@@ -3,7 +3,6 @@ import type { ChainDatabase } from './database.ts'
 import type { Write } from './key-value.ts'
 import { type BlockEntry, HELD_MARK, type HeldBodies, KEYS } from './layout.ts'
 
-/** A new range of held bodies, and the writes that go with it. */
 export interface HeldChange {
   readonly held: HeldBodies
   readonly writes: readonly Write[]
@@ -14,9 +13,8 @@ export interface HeldChange {
 const QUEUES = new WeakMap<ChainDatabase, Promise<unknown>>()
 
 /**
- * Changes what a store holds of its blocks, together with the mark that says so. Changes run one after another, since
- * each begins with the result of the one before. `change` gives undefined if there is nothing to do; the result is then
- * false.
+ * Changes run one after another, since each begins with the result of the one before. `change` gives undefined if there
+ * is nothing to do; the result is then false.
  */
 export function changeHeld(
   database: ChainDatabase,

@@ -61,7 +61,7 @@ export interface Holding {
  */
 export const HOLDERS: StateIndex = { name: 'holders', prefix: 0x02, changesOf }
 
-/** The largest holders of an asset; holders of equal amounts by address. `after` is the last one read before. */
+/** Largest first; holders of equal amounts by address. `after` is the last one read before. */
 export function topHolders(
   database: DatabaseReader,
   asset: Hash,
@@ -74,7 +74,6 @@ export function topHolders(
   return database.indexPage(HOLDERS, { prefix, from, limit }, ({ key }) => holdingOf(key))
 }
 
-/** How many addresses hold an asset. */
 export function holderCount(database: DatabaseReader, asset: Hash): number {
   return readCount(database.indexed(HOLDERS, fromHex(asset)))
 }

@@ -2,7 +2,7 @@ import type { ChainIndex, IndexEntry } from './chain-index.ts'
 import { type KeyValueEntry, type KeyValueListing, type KeyValueStore, prefixRange } from './key-value.ts'
 import { INDEX_KEY_AT, KEYS } from './layout.ts'
 
-/** Which entries of an index to read, in key order. Keys are without the store's prefix. */
+/** Keys are without the store's prefix. */
 export interface IndexRange {
   readonly prefix: Uint8Array
   /** First key; default the first under the prefix. */
@@ -13,7 +13,7 @@ export interface IndexRange {
   readonly limit: number
 }
 
-/** Entries of an index in a store, as at the moment of the call; {@link indexEntry} reads them. */
+/** Lists the entries as at the moment of the call; {@link indexEntry} reads them. */
 export function indexListing(
   store: KeyValueStore,
   { prefix: index }: ChainIndex,
@@ -25,7 +25,7 @@ export function indexListing(
   return store.range({ gte, lt, reverse, limit })
 }
 
-/** An entry with its key in the index, without the store's prefix. */
+/** The key is without the store's prefix. */
 export function indexEntry([key, value]: KeyValueEntry): IndexEntry {
   return { key: key.subarray(INDEX_KEY_AT), value }
 }

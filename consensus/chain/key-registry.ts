@@ -16,7 +16,6 @@ export interface IndexedJob {
   readonly job: SignatureJob
 }
 
-/** A transaction whose signatures cannot be checked, and why. */
 export interface Uncheckable {
   readonly ok: false
   readonly index: number
@@ -85,10 +84,7 @@ export class KeyRegistry {
   }
 }
 
-/**
- * The fault of a block with a transaction that cannot be checked. If only this node lacks the keys, the block may be
- * valid.
- */
+/** If only this node lacks the keys, the block may be valid. */
 export function uncheckableFault({ index, tx, fault: { code } }: Uncheckable): Fault {
   if (code === 'tx/keys-missing') return fault('chain/keys-missing', { address: tx.body.sender })
   return fault('block/transaction', { index, reason: code })

@@ -31,7 +31,7 @@ export const SCHEMA_VERSION = 3
 const PREFIX = {
   /** Names -> small values. */
   meta: 0x00,
-  /** Block id -> header, total work, anchor, validity and more: a `BlockEntry`. */
+  /** Block id -> `BlockEntry`. */
   entry: 0x01,
   /** Height (big-endian) -> id of the best chain's block. */
   canonical: 0x02,
@@ -41,7 +41,7 @@ const PREFIX = {
   witnesses: 0x04,
   /** Block id -> receipts. */
   receipts: 0x05,
-  /** Block id -> state records as they were before the block. Written by `connectionWrites`. */
+  /** Block id -> state records as they were before the block. */
   undo: 0x06,
   /** Transaction id -> where the best chain holds it. */
   location: 0x07,
@@ -73,7 +73,6 @@ const SPACED: readonly number[] = [PREFIX.state, PREFIX.page, PREFIX.index]
 /** Added to a prefix in the second room, where the prefixes are therefore 0x1a, 0x1b and 0x1d. */
 const SPACE_STEP = 0x10
 
-/** One of the two rooms for a state. */
 export type Space = 0 | 1
 
 /** Whether keys with this first byte exist in both rooms. */
@@ -91,7 +90,6 @@ export function keyInSpace(key: Uint8Array, space: Space): Uint8Array {
 
 type Prefix = keyof typeof PREFIX
 
-/** What all keys of a prefix begin with. */
 export function prefixKey(prefix: Prefix): Uint8Array {
   return Uint8Array.of(PREFIX[prefix])
 }
@@ -117,7 +115,6 @@ function indexKey(index: number, rest: Uint8Array): Uint8Array {
   return indexKeys(index, [{ key: rest }])[0] as Uint8Array
 }
 
-/** Store keys for many keys of one index, in one buffer. */
 export function indexKeys(index: number, keys: readonly { readonly key: Uint8Array }[]): readonly Uint8Array[] {
   const bytes = new Uint8Array(keys.reduce((sum, { key }) => sum + INDEX_KEY_AT + key.length, 0))
   let at = 0
@@ -139,7 +136,6 @@ function pageKey(id: PageId): Uint8Array {
   return key
 }
 
-/** Makes the store's key of each kind of entry. */
 export const KEYS = {
   meta: (name: MetaName) => keyOf('meta', encodeText(name)),
   entry: (id: BlockId) => idKey('entry', id),
@@ -191,12 +187,11 @@ type MetaName =
   | 'sized'
   | 'indexedFrom'
 
-/** The id in a key of {@link KEYS}. */
 export function idOfKey(key: Uint8Array): string {
   return toHex(key.subarray(1))
 }
 
-/** What the node knows of a block: its header, the work up to and including it, and the anchor for its children. */
+/** `totalWork` includes this block; `anchor` is for its children. */
 export interface BlockEntry extends SealedHeader {
   readonly totalWork: bigint
   /**
@@ -223,7 +218,6 @@ const ENTRY = container('BlockEntry', {
   invalid: bool,
 })
 
-/** Encodes a block entry. */
 export function encodeEntry(entry: BlockEntry): Uint8Array {
   const { bytes, totalWork, totalTransactions, bodyBytes, anchor, invalid } = entry
   return encode(ENTRY, {
@@ -239,7 +233,6 @@ export function encodeEntry(entry: BlockEntry): Uint8Array {
   })
 }
 
-/** Decodes a block entry. */
 export function decodeEntry(bytes: Uint8Array): BlockEntry {
   const raw = decodeOwn(ENTRY, bytes)
   const sealed = decodeHeader(raw.header)
@@ -255,13 +248,12 @@ export const BYTES_LIST = list(byteList(2 ** 22), 2 ** 16)
 /** State records or index entries as they were before a block. */
 export const UNDO = list(container('Undo', { key: byteList(256), existed: bool, value: byteList(2 ** 22) }), 2 ** 20)
 
-/** A key that a block changed, and its value before; undefined is absence. */
+/** `before` is undefined if the key was absent. */
 export interface Replaced {
   readonly key: Uint8Array
   readonly before: Uint8Array | undefined
 }
 
-/** Encodes an undo record. */
 export function encodeUndo(replaced: readonly Replaced[]): Uint8Array {
   return encode(
     UNDO,
@@ -269,7 +261,6 @@ export function encodeUndo(replaced: readonly Replaced[]): Uint8Array {
   )
 }
 
-/** Codec of {@link Location}. */
 export const LOCATION = container('Location', { height: uint32, index: uint32 })
 /** Where the best chain holds a transaction. */
 export type Location = ValueOf<typeof LOCATION>
@@ -280,39 +271,33 @@ export const REINDEX_MARK = container('ReindexMark', { next: uint32, indexes: by
 /** Codec of the marks that hold one height: `base`, `adopting`, `sized` and `indexedFrom`. */
 export const BASE_MARK = container('BaseMark', { height: uint32 })
 
-/** Codec of {@link HeldBodies}. */
 export const HELD_MARK = container('HeldMark', { bodiesFrom: uint32, witnessesFrom: uint32 })
 /** Heights from which, up to the head, the bodies and the witnesses of all blocks are held. */
 export type HeldBodies = ValueOf<typeof HELD_MARK>
 
-/** The network of a store. */
 export const NETWORK_MARK = container('NetworkMark', { name: text(64), genesis: byteVector(32) })
 
 const HISTORY_NODE = container('HistoryNode', { hash: byteVector(32), work: uint256 })
 
-/** Encodes a history node. */
 export function encodeHistoryNode(node: HistoryNode): Uint8Array {
   return encode(HISTORY_NODE, node)
 }
 
-/** Decodes a history node. */
 export function decodeHistoryNode(bytes: Uint8Array): HistoryNode {
   return decodeOwn(HISTORY_NODE, bytes)
 }
 
-/** Encodes a page of the state tree. */
 export function encodePage(page: Page): Uint8Array {
   return page.form()
 }
 
-/** Decodes a page of the state tree; the bytes must not change afterwards. */
+/** The bytes must not change afterwards. */
 export function decodePage(bytes: Uint8Array): Page {
   return Page.ofForm(bytes)
 }
 
 const SCHEMA = container('Schema', { version: uint16 })
 
-/** Encodes the schema version. */
 export function encodeSchema(): Uint8Array {
   return encode(SCHEMA, { version: SCHEMA_VERSION })
 }

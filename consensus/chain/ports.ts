@@ -1,4 +1,4 @@
-/** The local clock, in milliseconds since 1970. */
+/** Milliseconds since 1970. */
 export interface Clock {
   now(): number
 }
@@ -7,17 +7,14 @@ export interface Clock {
 export interface Pacer {
   /** Whether the current slice is used up. */
   due(): boolean
-  /** Lets other work run, then begins a new slice. */
   pause(): Promise<void>
 }
 
-/** Delayed calls. */
 export interface Timers {
-  /** Calls back once after `ms`, unless the returned function is called first. */
+  /** Calls back once, unless the returned function is called first. */
   after(ms: number, callback: () => void): () => void
 }
 
-/** Runs a generator to its end; pauses whenever the slice is used up. */
 export async function runPaced<T>(steps: Generator<void, T>, pacer: Pacer): Promise<T> {
   for (;;) {
     const step = steps.next()
@@ -26,5 +23,4 @@ export async function runPaced<T>(steps: Generator<void, T>, pacer: Pacer): Prom
   }
 }
 
-/** A pacer that never pauses: for tools and tests that own their thread. */
 export const UNPACED: Pacer = { due: () => false, pause: () => Promise.resolve() }

@@ -10,7 +10,7 @@ import type { KeyRegistry } from './key-registry.ts'
 import type { BlockEntry } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
 
-/** The stored chain for readers: blocks, state, indexes. It has no methods that write. */
+/** The stored chain for readers: no methods that write. */
 export interface DatabaseReader
   extends Pick<
     ChainDatabase,
@@ -43,17 +43,15 @@ export interface DatabaseReader
   readonly side: Pick<SideBranches, 'size' | 'has' | 'ids'>
 }
 
-/** The public keys that the chain has seen. */
 export interface KeyReader {
-  /** Keys of an address; undefined if no transaction brought them yet. */
   keysOf(address: Address): AccountKeys | undefined
-  /** Keys that sign a transaction: its own at nonce 0, else those in `pending` or seen before. */
+  /** A transaction's own keys at nonce 0, else those in `pending` or seen before. */
   keysFor(tx: Transaction, pending?: ReadonlyMap<Address, AccountKeys>): Result<AccountKeys>
-  /** Signatures of transactions to check: see {@link KeyRegistry.jobsFor}. */
+  /** See {@link KeyRegistry.jobsFor}. */
   readonly jobsFor: KeyRegistry['jobsFor']
 }
 
-/** The best chain for code that only reads it. It has no methods that import blocks or move the head. */
+/** The best chain for code that only reads it. */
 export interface ChainReader {
   readonly database: DatabaseReader
   readonly ruleBook: RuleBook
@@ -62,14 +60,12 @@ export interface ChainReader {
   readonly head: BlockEntry
   /** Whether the head is temporary: a reorganisation or an adoption is under way, or one has failed for good. */
   readonly moving: boolean
-  /** Calls the listener at every change of head from here on. */
   onHeadChange(listener: HeadListener): void
-  /** Target and history root for a child of the entry. */
   childOf(parent: BlockEntry): { readonly target: bigint; readonly historyRoot: string }
 }
 
 /** The best chain for code that must prepare for a move before listeners hear of it. */
 export interface ChainFollower extends ChainReader {
-  /** Lets the follower prepare for every move but the import of one block on the head: see {@link HeadFollower}. */
+  /** See {@link HeadFollower}. */
   onMove(follower: HeadFollower): void
 }

@@ -14,7 +14,6 @@ import type { ChainIndex } from './chain-index.ts'
 import { computeGenesis, type Genesis } from './genesis.ts'
 import { assertParams, type NetworkParams, type RuleStep, type Rules } from './params.ts'
 
-/** The ledgers, and a handler for every transaction kind. */
 export interface Protocol {
   readonly modules: readonly LedgerModule[]
   readonly handlers: KindHandlers
@@ -24,11 +23,9 @@ export interface Protocol {
   readonly signatures: SignatureBackend
 }
 
-/** A network's rules by height, with the ledgers that execute them. */
 export interface RuleBook extends Protocol {
   readonly params: NetworkParams
   readonly genesis: Genesis
-  /** What signatures of this network commit to. */
   readonly network: SigningNetwork
   readonly at: (height: number) => Rules
   /** If a rule step begins at this height, the rules of the block before; else null. */
@@ -36,16 +33,15 @@ export interface RuleBook extends Protocol {
   /** Hash of the rules at all heights, as far as this release knows them. */
   readonly fingerprint: Hash
   /**
-   * Hash of the rules up to a height. Two nodes must agree on it once their chain has that height. Later steps may
-   * differ, since one node may not be upgraded yet.
+   * Two nodes must agree on it once their chain has that height. Later steps may differ, since one node may not be
+   * upgraded yet.
    */
   readonly fingerprintAt: (height: number) => Hash
-  /** Whether the signatures of a payload verify. Verdicts are remembered: miners and validators ask repeatedly. */
+  /** Verdicts are remembered: miners and validators ask repeatedly. */
   readonly verifies: (job: SignatureJob) => boolean
   readonly tableOf: (key: StateKey) => AnyStateTable
 }
 
-/** Checks the parameters and binds them to the ledgers. */
 export function createRuleBook(params: NetworkParams, protocol: Protocol): RuleBook {
   assertParams(params)
   const tables = tablesByPrefix(protocol.modules)

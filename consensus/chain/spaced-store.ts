@@ -7,7 +7,6 @@ export function spaceOf(store: Pick<KeyValueStore, 'get'>): Space {
   return store.get(KEYS.meta('space'))?.[0] === 1 ? 1 : 0
 }
 
-/** The other of the two rooms. */
 export function otherSpace(space: Space): Space {
   return space === 0 ? 1 : 0
 }
@@ -43,7 +42,6 @@ export class SpacedStore implements KeyValueStore {
     return this.#store.batch(moved, onDurable)
   }
 
-  /** Entries with the keys of the first room. */
   #inFirst(begin: Uint8Array, listing: KeyValueListing): KeyValueListing {
     const prefix = begin[0]
     if (this.space === 0 || !isSpaced(prefix)) return listing
@@ -55,7 +53,7 @@ export class SpacedStore implements KeyValueStore {
   }
 }
 
-/** Moves a range under one prefix into a room. */
+/** The range must lie under one prefix. */
 export function rangeInSpace(range: KeyRange, space: Space): KeyRange {
   const { gte, lt } = range
   if (space === 0 || !isSpaced(gte[0])) return range

@@ -81,12 +81,10 @@ export class StagedState {
     return ok(undefined)
   }
 
-  /** Whether the state is proven for the kept header at a height. */
   isProven(height: number): boolean {
     return this.#proven !== undefined && keptAt(this.#raw, height)?.id === this.#proven
   }
 
-  /** Makes the state the head's; it must be proven. `onDone` runs when the head has moved. */
   async adopt(height: number, onDone: (head: BlockEntry) => void): Promise<void> {
     assert(this.isProven(height), 'a state is adopted that was not proven')
     await this.#raw.batch([adoptionWrite(height)], () => {})
@@ -117,10 +115,7 @@ export async function takeUpAdoption(store: KeyValueStore, ruleBook: RuleBook): 
   else await abandonAdoption(store)
 }
 
-/**
- * Records this release's rules in the store. If the store had other rules, a snapshot that was checked under them is
- * given up.
- */
+/** If the store had other rules, a snapshot that was checked under them is given up. */
 export async function takeUpRules(store: KeyValueStore, ruleBook: RuleBook): Promise<void> {
   const unsaid = rulesWrites(store, ruleBook)
   if (unsaid.length === 0) return

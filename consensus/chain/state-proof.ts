@@ -16,10 +16,8 @@ const TABLE_LEAVES_MAX = 2_000_000
 /** Pages down to this depth are kept in memory: every record's path goes through them, and there are at most 4,369. */
 const KEPT_DEPTH = 3
 
-/** Whether a tree has a leaf with this path and value hash. */
 export type LeafLookup = (path: Uint8Array, value: Uint8Array) => boolean
 
-/** What a state is checked with. */
 export interface StateCheck {
   readonly ruleBook: Pick<RuleBook, 'modules'>
   readonly pacer: Pacer
@@ -52,7 +50,7 @@ export async function isStateOf(store: KeyValueStore, root: Hash, check: StateCh
   return records === leaves
 }
 
-/** At most `limit` stored pages in the order of their ids, from the start or after a page. */
+/** At most `limit` stored pages in the order of their ids. */
 export function storedPages(
   store: KeyValueStore,
   after: PageId | undefined,
@@ -66,13 +64,12 @@ export function storedPages(
   }))
 }
 
-/** A proven tree: its number of leaves, and a seed for {@link LeafTable}. */
+/** `seed` is for {@link LeafTable}. */
 export interface ProvenTree {
   readonly leaves: number
   readonly seed: Uint8Array
 }
 
-/** A lookup of leaves in a stored tree. */
 export async function leafLookup(store: KeyValueStore, tree: ProvenTree, pacer: Pacer): Promise<LeafLookup> {
   const table = tree.leaves > TABLE_LEAVES_MAX ? undefined : await leafTable(store, tree, pacer)
   if (table !== undefined) return (path, value) => table.has(path, value)
@@ -85,7 +82,7 @@ export async function leafLookup(store: KeyValueStore, tree: ProvenTree, pacer: 
   return (path, value) => hasLeaf(formOf, path, value)
 }
 
-/** A table of the stored leaves; undefined if there are more of them than were counted. */
+/** Undefined if there are more leaves than were counted. */
 async function leafTable(
   store: KeyValueStore,
   { leaves, seed }: ProvenTree,

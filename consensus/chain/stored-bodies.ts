@@ -14,13 +14,12 @@ import { BYTES_LIST, KEYS } from './layout.ts'
 
 type Reader = Pick<KeyValueStore, 'get'>
 
-/** Transactions of a block, if the store has them. */
 export function storedTransactions(store: Reader, id: BlockId): readonly Transaction[] | undefined {
   const parts = partsOf(store, id)
   return parts?.bodies.map((body, i) => mustAssemble(body, parts.witnesses[i] as Uint8Array))
 }
 
-/** Wire bytes of a block's transactions, or of those at `indexes` that it has. They are not decoded. */
+/** Wire bytes of a block's transactions, or of those at `indexes` that it has. */
 export function storedEncodings(
   store: Reader,
   id: BlockId,
@@ -34,24 +33,24 @@ export function storedEncodings(
   return indexes === undefined ? bodies.flatMap(encoded) : indexes.flatMap((i) => encoded(bodies[i], i))
 }
 
-/** One transaction of a block. The other transactions are not decoded. */
+/** The other transactions are not decoded. */
 export function storedTransactionAt(store: Reader, id: BlockId, index: number): Transaction | undefined {
   const parts = partsOf(store, id)
   const body = parts?.bodies[index]
   return body && mustAssemble(body, parts?.witnesses[index] as Uint8Array)
 }
 
-/** Ids of a block's transactions; works without witnesses. */
+/** Works without witnesses. */
 export function storedTransactionIds(store: Reader, id: BlockId): readonly TxId[] | undefined {
   return bodiesOf(store, id)?.map(transactionId)
 }
 
-/** Bodies of a block's transactions; works without witnesses. */
+/** Works without witnesses. */
 export function storedBodies(store: Reader, id: BlockId): readonly TxBody[] | undefined {
   return bodiesOf(store, id)?.map(mustDecode)
 }
 
-/** Body of one transaction of a block; works without witnesses. */
+/** Works without witnesses. */
 export function storedBodyAt(store: Reader, id: BlockId, index: number): TxBody | undefined {
   const bytes = bodiesOf(store, id)?.[index]
   return bytes && mustDecode(bytes)

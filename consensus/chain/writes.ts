@@ -35,7 +35,6 @@ import {
 } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
 
-/** All writes that make genesis the head of an empty store. */
 export function genesisWrites(ruleBook: RuleBook, genesis: Genesis): readonly Write[] {
   const { params, indexes } = ruleBook
   const { block, changes, tree } = genesis
@@ -71,7 +70,6 @@ export function genesisConnected({ block, changes }: Genesis): ConnectedBlock {
   return { block, receipts: [], changes, parentState: new MemoryState() }
 }
 
-/** A block that was executed and is ready to become the head. */
 export interface Connection {
   readonly block: Block
   readonly entry: BlockEntry
@@ -79,13 +77,12 @@ export interface Connection {
   readonly tree: TreeUpdate
 }
 
-/** The indexes that a block is written into, with the state that it stands on. */
 interface IndexedPlace extends Pick<ConnectedBlock, 'parentState'> {
   readonly indexes: readonly ChainIndex[]
   readonly read: StoreRead
 }
 
-/** Writes for a block that becomes the head. `expired` is the block that can no longer be unwound, if any. */
+/** `expired` is the block that can no longer be unwound, if any. */
 export function connectionWrites(
   { block, entry, executed, tree }: Connection,
   nodes: readonly HistoryNodeAt[],
@@ -116,7 +113,7 @@ export function connectionWrites(
   ]
 }
 
-/** All writes that move the head back to its parent. The block stays stored off the best chain. */
+/** The block stays stored off the best chain. */
 export function disconnectionWrites(
   { header, id, transactions }: Block,
   changes: readonly StateChange[],
@@ -136,12 +133,10 @@ export function disconnectionWrites(
   ]
 }
 
-/** Writes of a block and its entry. */
 export function blockWrites(block: Block, entry: BlockEntry): readonly Write[] {
   return [{ key: KEYS.entry(block.id), value: encodeEntry(entry) }, ...bodyWrites(block)]
 }
 
-/** Writes of the bodies and witnesses of a block's transactions. */
 export function bodyWrites(block: Block): readonly Write[] {
   return [
     {
@@ -161,7 +156,6 @@ export function bodyWrites(block: Block): readonly Write[] {
   ]
 }
 
-/** Encoded keys with the address that commits to them. */
 export interface AddressKeys {
   readonly address: Address
   readonly encoded: Uint8Array
@@ -191,14 +185,12 @@ function encodeStateUndo(changes: readonly StateChange[]): Uint8Array {
   return encodeUndo(changes.map(({ key, before }) => ({ key: fromHex(key), before })))
 }
 
-/** The write that records the rules, unless the store has them already. */
 export function rulesWrites(store: Pick<KeyValueStore, 'get'>, ruleBook: RuleBook): readonly Write[] {
   const mark = store.get(KEYS.meta('rules'))
   const write = rulesWrite(ruleBook)
   return mark !== undefined && equal(mark, write.value) ? [] : [write]
 }
 
-/** A store before its checks. */
 export interface FoundStore {
   readonly store: KeyValueStore
   readonly folder: string
@@ -206,7 +198,6 @@ export interface FoundStore {
   readonly staleIndexes: boolean
 }
 
-/** Checks a store's schema, network, rules and indexes against this release. */
 export function checkMarks(
   { store, folder, staleIndexes }: FoundStore,
   mark: Uint8Array,
@@ -234,7 +225,6 @@ const STEPS_MAX = 4_096
 
 const RULES_MARK = list(container('KnownStep', { fromHeight: safeUint64, fingerprint: byteVector(32) }), STEPS_MAX)
 
-/** Records the rules that this release knows. */
 function rulesWrite(ruleBook: RuleBook): Write & { readonly value: Uint8Array } {
   return { key: KEYS.meta('rules'), value: encode(RULES_MARK, stepsOf(ruleBook)) }
 }
@@ -271,7 +261,6 @@ interface IndexConnection {
   readonly undo: Uint8Array | null
 }
 
-/** All index writes for a block that joins the best chain. */
 export function connectIndexes(
   indexes: readonly ChainIndex[],
   connected: ConnectedBlock,
@@ -331,7 +320,7 @@ function hasFolded(indexes: readonly ChainIndex[]): boolean {
   return indexes.some((index) => 'fold' in index)
 }
 
-/** Names the indexes of a store. If they differ from the program's, they must be rebuilt. */
+/** If a store names other indexes than the program, they must be rebuilt. */
 export function indexesMark(indexes: readonly ChainIndex[]): Uint8Array {
   const prefixes = new Set(indexes.map(({ prefix }) => prefix))
   assert(prefixes.size === indexes.length, 'two indexes have the same prefix')

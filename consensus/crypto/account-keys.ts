@@ -15,7 +15,7 @@ import {
   PUBLIC_KEY_BYTES_MAX,
 } from './schemes.ts'
 
-/** What an address stands for: scheme, how many keys must sign, and the keys in order. */
+/** What an address stands for. `threshold` of the keys must sign; their order counts. */
 export interface AccountKeys {
   readonly scheme: AccountScheme
   readonly threshold: number
@@ -25,12 +25,11 @@ export interface AccountKeys {
 const KEY = container('PublicKey', { scheme: uint8, bytes: byteList(PUBLIC_KEY_BYTES_MAX) })
 const ACCOUNT_KEYS = container('AccountKeys', { scheme: uint8, threshold: uint8, keys: list(KEY, POLICY_KEYS_MAX) })
 
-/** Longest encoding of {@link AccountKeys}. */
 export const ACCOUNT_KEYS_BYTES_MAX = ACCOUNT_KEYS.maxSize
 
 /**
- * The one encoding of account keys. The address is its hash, the witness of the account's first transaction carries it,
- * and the key registry stores it. Unsound keys are a bug: coins could be sent to their address, but never spent.
+ * The one encoding, whose hash is the address. Unsound keys are a bug: coins sent to their address could never be
+ * spent.
  */
 export function encodeAccountKeys(keys: AccountKeys): Uint8Array {
   const reason = whyUnsound(keys)
@@ -51,12 +50,10 @@ export function decodeAccountKeys(bytes: Uint8Array): Result<AccountKeys> {
   return reason === undefined ? ok(decoded.value as AccountKeys) : fail(fault('key/malformed', { reason }))
 }
 
-/** Keys of an account with one hybrid key. */
 export function singleKey(key: HybridPublicKey): AccountKeys {
   return { scheme: key.scheme, threshold: 1, keys: [key] }
 }
 
-/** Address of the keys: H(address tag, their encoding). */
 export function addressOfKeys(encodedKeys: Uint8Array): Address {
   return taggedHashHex<Address>('address', encodedKeys)
 }

@@ -5,16 +5,13 @@ import { fault } from '../primitives/fault.ts'
 import type { Address } from '../primitives/ids.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
 
-/** Text form of an address: bech32m (BIP-350) of its 32 bytes behind the network's prefix. */
+/** Text form of an address: bech32m (BIP-350) behind the network's prefix. */
 export function formatAddress(prefix: string, address: Address): string {
   assert(isHex(address, 32), 'an address has 32 bytes')
   return bech32m.encode(prefix, bech32m.toWords(fromHex(address)))
 }
 
-/**
- * Reads exactly the text that {@link formatAddress} writes. Upper-case letters, other networks and other lengths are
- * refused.
- */
+/** Reads exactly the text that {@link formatAddress} writes; upper-case letters are refused. */
 export function parseAddress(prefix: string, text: string): Result<Address> {
   const malformed = (reason: string): Result<Address> =>
     fail(fault('address/malformed', { text: text.slice(0, 100), reason }))

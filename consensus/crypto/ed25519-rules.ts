@@ -1,24 +1,19 @@
 import { compare, toHex } from '../primitives/bytes.ts'
 
 /**
- * Checks of an Ed25519 signature before any curve arithmetic. Libraries disagree on exactly these cases (small-order
- * points, torsion, S >= L, trailing bytes), and a library upgrade must never split the chain. Behind this check every
- * backend evaluates the same cofactorless equation [S]B = R + [k]A (RFC 8032, 5.1.7, without the cofactor).
+ * Checks of an Ed25519 signature before any curve arithmetic. Libraries disagree on exactly these cases, and a library
+ * upgrade must never split the chain. Behind these checks every backend evaluates the same cofactorless equation [S]B =
+ * R + [k]A (RFC 8032, 5.1.7, without the cofactor).
  */
 
-/** Length of a public key. */
 export const ED25519_PUBLIC_KEY_BYTES = 32
-/** Length of a signature. */
 export const ED25519_SIGNATURE_BYTES = 64
 
 const FIELD_PRIME = bigEndian(2n ** 255n - 19n)
 /** Order L of the prime-order subgroup, big-endian. */
 const GROUP_ORDER = bigEndian(2n ** 252n + 27742317777372353535851937790883648493n)
 
-/**
- * y of every point of order 1, 2, 4 or 8: little-endian, sign bit cleared, non-canonical encodings included. With both
- * signs these are 14 encodings, of which lax decoders accept all.
- */
+/** y of every point of order 1, 2, 4 or 8: little-endian, sign bit cleared, non-canonical encodings included. */
 const SMALL_ORDER_Y: ReadonlySet<string> = new Set([
   `00${'00'.repeat(31)}`,
   `01${'00'.repeat(31)}`,
@@ -29,7 +24,7 @@ const SMALL_ORDER_Y: ReadonlySet<string> = new Set([
   `ee${'ff'.repeat(30)}7f`,
 ])
 
-/** Whether the lengths are exact, S < L, and key and R are canonical and not of small order. The equation is not checked. */
+/** Whether lengths, S, key and R pass the rules. The equation is not checked. */
 export function passesEd25519Rules(publicKey: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== ED25519_PUBLIC_KEY_BYTES || signature.length !== ED25519_SIGNATURE_BYTES) return false
   return (

@@ -48,13 +48,11 @@ const TAG_NAMES = {
 
 const HASH_BYTES = 32
 
-/** A use of the hash function. */
 export type HashUse = keyof typeof TAG_NAMES
 
-/** An implementation of SHA-256. */
 export type Sha256 = (data: Uint8Array) => Uint8Array
 
-/** SHA-256 in WebAssembly: the fastest for short data. The bundle of the client has plain JavaScript in its place. */
+/** SHA-256 in WebAssembly: the fastest for short data. */
 export const shortSha256: Sha256 = (data) => {
   // The library returns a view on a 64 KiB slab; keeping the view would keep the slab.
   const hash = new Uint8Array(HASH_BYTES)
@@ -64,7 +62,7 @@ export const shortSha256: Sha256 = (data) => {
 
 let sha256: Sha256 = shortSha256
 
-/** Replaces the WebAssembly SHA-256 by another implementation. A native one takes a sixth of the time for 1 KB. */
+/** Replaces the WebAssembly SHA-256. A native one takes a sixth of the time for 1 KB. */
 export function useSha256(implementation: Sha256): void {
   sha256 = implementation
 }
@@ -76,7 +74,7 @@ const PREFIXES = new Map<HashUse, Uint8Array>(
   }),
 )
 
-/** Shared buffer for messages: a block takes tens of thousands of hashes, and a buffer for each would be garbage. */
+/** A block takes tens of thousands of hashes, and a buffer for each would be garbage. */
 let scratch = new Uint8Array(8_192)
 
 /**
@@ -97,19 +95,17 @@ export function taggedHash(use: HashUse, ...parts: readonly Uint8Array[]): Uint8
   return sha256(scratch.subarray(0, length))
 }
 
-/** {@link taggedHash} as hex. */
 export function taggedHashHex<Id extends string = Hash>(use: HashUse, ...parts: readonly Uint8Array[]): Id {
   return toHex(taggedHash(use, ...parts)) as Id
 }
 
-/** Name of a tag, for the specification and its vectors. */
 export function tagName(use: HashUse): string {
   return TAG_NAMES[use]
 }
 
 /**
- * Hashes many 64-byte messages; `output` receives 32 bytes for each. The library hashes four side by side, so a level
- * of a tree costs about a quarter of hashing node by node.
+ * Hashes 64-byte messages; `output` receives 32 bytes for each. The library hashes four side by side, which costs about
+ * a quarter.
  */
 export function hashPairs(messages: Uint8Array, output: Uint8Array): void {
   if (messages.length > 0) hashInto(messages, output)

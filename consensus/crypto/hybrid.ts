@@ -6,8 +6,7 @@ import { KEY_SCHEMES, type KeyScheme, type MlDsaLevel, type SchemeSizes } from '
 
 /**
  * The two signature schemes under a hybrid signature. {@link verifyHybrid} checks lengths and the rules of Ed25519
- * before it asks a backend to verify. A backend that throws has failed, for example for want of memory: the signature
- * may still be good.
+ * first. If a backend throws, for example for want of memory, the signature may still be good.
  */
 export interface SignatureBackend {
   readonly name: string
@@ -29,15 +28,14 @@ export interface SignatureBackend {
 
 const CONTEXT_BYTES_MAX = 255
 
-/** A public key and its scheme. */
 export interface HybridPublicKey {
   readonly scheme: KeyScheme
   readonly bytes: Uint8Array
 }
 
 /**
- * Whether both halves of the signature verify over the message under the context. Malformed input is invalid. An error
- * of the backend is thrown: a block must not be condemned for it.
+ * Whether both halves of the signature verify. Malformed input is invalid. An error of the backend is thrown: a block
+ * must not be condemned for it.
  */
 export function verifyHybrid(
   backend: SignatureBackend,
@@ -63,7 +61,7 @@ export function verifyHybrid(
   )
 }
 
-/** Hybrid signature over the message, Ed25519 || ML-DSA, with the keys of a wallet seed. */
+/** Signature Ed25519 || ML-DSA with the keys of a wallet seed. */
 export function signHybrid(
   backend: SignatureBackend,
   { scheme, seed, message, context }: { scheme: KeyScheme; seed: Uint8Array; message: Uint8Array; context: Uint8Array },
@@ -75,7 +73,6 @@ export function signHybrid(
   )
 }
 
-/** The hybrid public key of a wallet seed. */
 export function hybridPublicKey(backend: SignatureBackend, scheme: KeyScheme, seed: Uint8Array): HybridPublicKey {
   const { mlDsa } = KEY_SCHEMES[scheme]
   const bytes = concat(
@@ -85,7 +82,6 @@ export function hybridPublicKey(backend: SignatureBackend, scheme: KeyScheme, se
   return { scheme, bytes }
 }
 
-/** Length of a wallet seed. */
 export const SEED_BYTES = 32
 
 /** The scheme is hashed in, so that one wallet seed gives unrelated keys under each scheme. */

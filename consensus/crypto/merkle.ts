@@ -24,19 +24,18 @@ export const WITNESS_TREE: MerkleTree = { leaf: 'witnessLeaf', node: 'witnessNod
 /** Over encoded receipts. */
 export const RECEIPT_TREE: MerkleTree = { leaf: 'receiptLeaf', node: 'receiptNode', root: 'receiptRoot' }
 
-/** The place of an item, and the sibling hashes from its leaf up; none where the node moves up unchanged. */
+/** `siblings` run from the leaf up; there is none where the node moves up unchanged. */
 export interface MerkleProof {
   readonly index: number
   readonly count: number
   readonly siblings: readonly Uint8Array[]
 }
 
-/** Constant that separates the nodes of one tree from the nodes of other trees: H(node use, nothing). */
+/** Separates the nodes of one tree from the nodes of other trees. */
 export function nodeTag(use: HashUse): Uint8Array {
   return taggedHash(use)
 }
 
-/** Root over the items in order. */
 export function merkleRoot(tree: MerkleTree, items: readonly Uint8Array[]): Uint8Array {
   let level = leavesOf(tree, items)
   const tag = nodeTag(tree.node)
@@ -44,7 +43,6 @@ export function merkleRoot(tree: MerkleTree, items: readonly Uint8Array[]): Uint
   return taggedHash(tree.root, uint32LE(items.length), items.length === 0 ? ZERO_32 : level)
 }
 
-/** Proof that the item at `index` is in the list. */
 export function merkleProof(tree: MerkleTree, items: readonly Uint8Array[], index: number): MerkleProof {
   assert(Number.isInteger(index) && index >= 0 && index < items.length, 'a proof is about an item of the list')
   const tag = nodeTag(tree.node)
@@ -58,7 +56,6 @@ export function merkleProof(tree: MerkleTree, items: readonly Uint8Array[], inde
   return { index, count: items.length, siblings }
 }
 
-/** Whether the proof leads from the item to the root. */
 export function verifyMerkleProof(tree: MerkleTree, root: Uint8Array, item: Uint8Array, proof: MerkleProof): boolean {
   const { index, count, siblings } = proof
   if (!Number.isInteger(index) || !Number.isInteger(count) || index < 0 || index >= count || count > 0xffffffff)
@@ -75,7 +72,6 @@ export function verifyMerkleProof(tree: MerkleTree, root: Uint8Array, item: Uint
   return used === siblings.length && equal(taggedHash(tree.root, uint32LE(count), hash), root)
 }
 
-/** Hash of an inner node. */
 export function hashNode(left: Uint8Array, right: Uint8Array, tag: Uint8Array): Uint8Array {
   const message = concat(left, right)
   xorInto(message, 0, tag)
@@ -84,7 +80,6 @@ export function hashNode(left: Uint8Array, right: Uint8Array, tag: Uint8Array): 
   return hash
 }
 
-/** Mixes a node tag into the 32 bytes at `offset`. */
 function xorInto(message: Uint8Array, offset: number, tag: Uint8Array): void {
   for (let i = 0; i < 32; i++) message[offset + i] = (message[offset + i] as number) ^ (tag[i] as number)
 }

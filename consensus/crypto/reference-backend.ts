@@ -31,7 +31,7 @@ function verifyCofactorless(message: Uint8Array, signature: Uint8Array, publicKe
   return equal(expected.toBytes(), encodedR)
 }
 
-/** The point of a y below the field prime and a sign; undefined if it is not on the curve, as for half of all y. */
+/** Undefined if no point of the curve has this y, as for half of all y. */
 function pointOf(encoded: Uint8Array): InstanceType<typeof ed25519.Point> | undefined {
   try {
     return ed25519.Point.fromBytes(encoded)

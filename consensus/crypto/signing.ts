@@ -6,8 +6,7 @@ import type { HybridPublicKey } from './hybrid.ts'
 import type { AccountScheme } from './schemes.ts'
 
 /**
- * What is signed. Its label begins the message and is the ML-DSA context, so a signed text never passes for a
- * transaction.
+ * The label of a domain begins the message and is the ML-DSA context, so a signed text never passes for a transaction.
  */
 export type SigningDomain = 'transaction' | 'text' | 'attestation'
 
@@ -23,12 +22,11 @@ export interface SigningNetwork {
   readonly genesis: BlockId
 }
 
-/** Context string of the ML-DSA half. */
 export function signingContext(domain: SigningDomain): Uint8Array {
   return LABELS[domain]
 }
 
-/** The bytes that both halves of a hybrid signature cover: label, chain id, genesis, account scheme, digest. */
+/** The bytes that both halves of a hybrid signature cover. */
 export function signingMessage(
   domain: SigningDomain,
   network: SigningNetwork,
@@ -38,31 +36,25 @@ export function signingMessage(
   return concat(LABELS[domain], uint32LE(network.chainId), fromHex(network.genesis), Uint8Array.of(scheme), digest)
 }
 
-/** Message of a transaction: its digest is the transaction id. */
 export function transactionMessage(network: SigningNetwork, scheme: AccountScheme, txId: TxId): Uint8Array {
   return signingMessage('transaction', network, scheme, fromHex(txId))
 }
 
-/** Message of a signed text. */
 export function textMessage(network: SigningNetwork, scheme: AccountScheme, text: string): Uint8Array {
   return signingMessage('text', network, scheme, taggedHash('textDigest', encodeText(text)))
 }
 
-/** Message of a committee's attestation. Its scheme is that of a policy (3). */
+/** A committee signs under the scheme of a policy (3). */
 export function attestationMessage(network: SigningNetwork, digest: Uint8Array): Uint8Array {
   return signingMessage('attestation', network, 3, digest)
 }
 
-/** One hybrid signature to check. */
 export interface SignaturePart {
   readonly key: HybridPublicKey
   readonly signature: Uint8Array
 }
 
-/**
- * The signatures of one witness, text or attestation, over one message. The job is valid if it has parts and each part
- * verifies.
- */
+/** Signatures over one message. The job is valid if it has parts and each part verifies. */
 export interface SignatureJob {
   readonly domain: SigningDomain
   readonly message: Uint8Array

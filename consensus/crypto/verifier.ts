@@ -1,12 +1,12 @@
 import { type SignatureBackend, verifyHybrid } from './hybrid.ts'
 import { type SignatureJob, signingContext } from './signing.ts'
 
-/** Checks many jobs; gives one verdict per job, in order. */
+/** Gives one verdict per job, in order. */
 export interface SignatureVerifier {
   verify(jobs: readonly SignatureJob[]): Promise<readonly boolean[]>
 }
 
-/** The verifier itself failed, so the block may be valid. It was neither connected nor marked as invalid. */
+/** The verifier itself failed, so the block may be valid. */
 export class VerifierFailure extends Error {
   override name = 'VerifierFailure'
 
@@ -15,7 +15,6 @@ export class VerifierFailure extends Error {
   }
 }
 
-/** Whether every part verifies. A job without parts is invalid. */
 export function verifyJob(backend: SignatureBackend, job: SignatureJob): boolean {
   const context = signingContext(job.domain)
   return (

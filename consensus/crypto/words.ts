@@ -5,13 +5,13 @@ import { fault } from '../primitives/fault.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
 import { SEED_BYTES } from './hybrid.ts'
 
-/** The seed as 24 English words: the BIP-39 encoding of 256 bits of entropy with its checksum. */
+/** 24 English words: the BIP-39 encoding of 256 bits of entropy with its checksum. */
 export function wordsOfSeed(seed: Uint8Array): string {
   assert(seed.length === SEED_BYTES, `a wallet seed has ${SEED_BYTES} bytes`)
   return entropyToMnemonic(seed, wordlist)
 }
 
-/** The seed of 24 words. ASCII case and white space do not matter; another count or a bad checksum is refused. */
+/** ASCII case and white space do not matter; another count or a bad checksum is refused. */
 export function seedOfWords(words: string): Result<Uint8Array> {
   if (!/^[A-Za-z\t\n\r ]*$/.test(words)) return fail(fault('key/words-invalid', { reason: 'a character is no letter' }))
   const normalised = words

@@ -3,7 +3,7 @@ import { eip55 } from './eip55.ts'
 import { type Judgement, refuse } from './judgement.ts'
 import { BITCOIN, judgeScriptAddress, LITECOIN, type ScriptKind } from './script-address.ts'
 
-/** Address grammars of the bridge networks. All EVM networks share one. */
+/** All EVM networks share one. */
 export type ExternalFormat = 'evm' | 'solana' | 'bitcoin' | 'litecoin'
 
 /**
@@ -41,7 +41,7 @@ export function checkExternalAddress(format: ExternalFormat, text: string): stri
   return 'reason' in judgement ? judgement.reason : null
 }
 
-/** Kind of an address that {@link checkExternalAddress} accepts; undefined for every other text. */
+/** Undefined for every text that {@link checkExternalAddress} refuses. */
 export function externalAddressKind(format: ExternalFormat, text: string): ExternalAddressKind | undefined {
   const judgement = judge(format, text)
   return 'kind' in judgement ? judgement.kind : undefined

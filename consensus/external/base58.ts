@@ -9,7 +9,6 @@ import { equal } from '../primitives/bytes.ts'
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** Value of each character by its code; -1 for characters outside the alphabet. */
 const VALUES = Int8Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(String.fromCharCode(code)))
 
 /** Longest text that is decoded, in characters: the work grows with the square of the length. */

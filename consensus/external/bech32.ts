@@ -2,7 +2,6 @@
 
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 
-/** Value of each character by its code; -1 for characters outside the alphabet. */
 const VALUES = Int8Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(String.fromCharCode(code)))
 
 /** Longest text, in characters (BIP-173): up to this length the checksum detects any four wrong characters or fewer. */
@@ -17,7 +16,7 @@ const BECH32M_REST = 0x2bc830a3
 /** Generator of the BCH code (BIP-173): one term for each of the five bits that are shifted out. */
 const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3] as const
 
-/** The five-bit groups between prefix and checksum, and which checksum the text has. */
+/** `groups` are the five-bit groups between prefix and checksum. */
 export interface Bech32Text {
   readonly checksum: 'bech32' | 'bech32m'
   readonly groups: readonly number[]

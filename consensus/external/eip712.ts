@@ -31,7 +31,7 @@ const V_OFFSET = 27
 /** A signature can be mirrored: s and order - s both verify. Token contracts accept only the lower s. */
 const HALF_ORDER = secp256k1.Point.Fn.ORDER >> 1n
 
-/** Keccak-256 of a text, in hex with 0x, as for event topics. */
+/** In hex with 0x, as for event topics. */
 export function keccakText(text: string): string {
   return `0x${toHex(keccak_256(encodeText(text)))}`
 }

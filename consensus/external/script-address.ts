@@ -5,7 +5,7 @@ import { type Judgement, refuse } from './judgement.ts'
 /** What an output of Bitcoin or Litecoin requires of its spender. */
 export type ScriptKind = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr'
 
-/** Address forms of a network: the bech32 prefix, and the script kind of each base58check version byte. */
+/** `prefix` is that of bech32; `kinds` is by base58check version byte. */
 export interface ScriptNetwork {
   readonly prefix: string
   readonly kinds: ReadonlyMap<number, ScriptKind>
@@ -13,7 +13,6 @@ export interface ScriptNetwork {
   readonly refused: ReadonlyMap<number, string>
 }
 
-/** Bitcoin, main network. */
 export const BITCOIN: ScriptNetwork = {
   prefix: 'bc',
   kinds: new Map([
@@ -23,7 +22,6 @@ export const BITCOIN: ScriptNetwork = {
   refused: new Map(),
 }
 
-/** Litecoin, main network. */
 export const LITECOIN: ScriptNetwork = {
   prefix: 'ltc',
   kinds: new Map([
@@ -35,7 +33,6 @@ export const LITECOIN: ScriptNetwork = {
 
 const HASH_BYTES = 20
 
-/** Checks a text by the network's grammar: bech32 if it begins with the lower-case prefix, else base58check. */
 export function judgeScriptAddress(network: ScriptNetwork, text: string): Judgement<ScriptKind> {
   return text.startsWith(`${network.prefix}1`) ? judgeSegwit(network, text) : judgeBase58Check(network, text)
 }

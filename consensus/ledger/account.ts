@@ -17,7 +17,6 @@ const ACCOUNT_RECORD = container('Account', { version: uint8, nonce: uint64, bal
 /** An account. `nonce` is that of its next transaction. Records are never deleted, so a nonce never repeats. */
 export type Account = ValueOf<typeof ACCOUNT_RECORD>
 
-/** Accounts by address. */
 export const ACCOUNTS = stateTable<Address, Account>({
   name: 'accounts',
   prefix: 0x01,
@@ -26,12 +25,11 @@ export const ACCOUNTS = stateTable<Address, Account>({
   holdings: ({ balance }) => [{ asset: NATIVE_ASSET, amount: balance }],
 })
 
-/** A new account. */
 export function openedAccount(balance: Amount): Account {
   return { version: 1, nonce: 0n, balance, auth: ZERO_HEX_32 as Hash }
 }
 
-/** Adds native coins to an account; false if the account does not exist. */
+/** False if the account does not exist. */
 export function credit(overlay: Overlay, address: Address, value: Amount): boolean {
   const account = overlay.get(ACCOUNTS, address)
   if (account === undefined) return false
@@ -39,15 +37,11 @@ export function credit(overlay: Overlay, address: Address, value: Amount): boole
   return true
 }
 
-/**
- * Adds native coins to an account, and opens the account if it does not exist. For automatic effects, and for
- * transactions that paid for a new account.
- */
+/** For automatic effects, and for transactions that paid for a new account. */
 export function creditOrOpen(overlay: Overlay, address: Address, value: Amount): void {
   if (!credit(overlay, address, value)) overlay.put(ACCOUNTS, address, openedAccount(value))
 }
 
-/** Takes native coins from an account; a fault if it does not exist or holds too little. */
 export function debit(overlay: Overlay, address: Address, value: Amount): Fault | null {
   const account = overlay.get(ACCOUNTS, address)
   const balance = account?.balance ?? ZERO
@@ -59,7 +53,7 @@ export function debit(overlay: Overlay, address: Address, value: Amount): Fault 
   return null
 }
 
-/** `transfer`: without the create bit, the receiver must have an account. */
+/** Without the create bit, the receiver must have an account. */
 const transfer: KindHandler<'transfer'> = {
   spends: ({ payload }) => payload.amount,
   apply: ({ overlay }, { body: { sender, payload } }) => {
@@ -72,7 +66,6 @@ const transfer: KindHandler<'transfer'> = {
   },
 }
 
-/** Accounts with their native coins, the supply of each asset, and the stakers' pool. */
 export const accountModule = {
   name: 'account',
   tables: [anyTable(ACCOUNTS), anyTable(SUPPLY), anyTable(STAKING_POOL)],

@@ -11,12 +11,11 @@ export function tokenAsset(symbol: TokenSymbol): Hash {
   return toHex(encodeText(symbol)).padEnd(ASSET_HEX_CHARS, '0') as Hash
 }
 
-/** Asset id of a symbol, the native coin's included. */
 export function assetOf(symbol: TokenSymbol, coin: Pick<CoinRules, 'symbol'>): Hash {
   return symbol === coin.symbol ? NATIVE_ASSET : tokenAsset(symbol)
 }
 
-/** Symbol of an asset id that {@link assetOf} made. */
+/** Takes only an asset id that {@link assetOf} made. */
 export function symbolOf(asset: Hash, coin: Pick<CoinRules, 'symbol'>): TokenSymbol {
   if (asset === NATIVE_ASSET) return coin.symbol
   const bytes = fromHex(asset)

@@ -41,7 +41,7 @@ const bridgeHalt: KindHandler<'bridge_halt'> = {
   },
 }
 
-/** Puts a rotation into effect, at the start of the block that ends its delay. */
+/** Runs at the start of the block that ends the delay. */
 export function* activateRotation({ rules, height, overlay }: BlockContext): Iterable<void> {
   const committee = overlay.get(COMMITTEE, undefined)
   const rotation = committee?.rotation[0]
@@ -58,5 +58,4 @@ function endHalt(overlay: Overlay, network: number): void {
   if (record !== undefined) overlay.put(BRIDGE_NETWORKS, network, { ...record, halted: false })
 }
 
-/** Transaction kinds by which the committee rotates or halts. */
 export const committeeHandlers = { bridge_rotate: bridgeRotate, bridge_halt: bridgeHalt }

@@ -28,13 +28,12 @@ export interface MemberFacts {
   readonly member: Address
 }
 
-/** A pending rotation. */
 export interface RotationFacts extends Pick<Rotation, 'threshold' | 'vaults' | 'resume'> {
   readonly effectiveAt: number
   readonly keys: readonly MemberFacts[]
 }
 
-/** The committee that attests. `haltThreshold` keys can halt; every other action takes `threshold`. */
+/** `haltThreshold` keys can halt; every other action takes `threshold`. */
 export interface CommitteeFacts {
   readonly epoch: number
   readonly threshold: number
@@ -49,7 +48,7 @@ export interface CommitteeFacts {
  */
 export type NetworkStatus = 'open' | 'halted' | 'not configured'
 
-/** One network of the bridge; amounts in base units of its wrapped token. */
+/** Amounts are in base units of the wrapped token. */
 export interface NetworkFacts {
   readonly number: number
   readonly rules: BridgeNetwork
@@ -68,13 +67,11 @@ export interface NetworkFacts {
   readonly withdrawals: number
 }
 
-/** The committee and every network, opened or not. */
 export interface BridgeFacts {
   readonly committee: CommitteeFacts | null
   readonly networks: readonly NetworkFacts[]
 }
 
-/** A withdrawal and its network. */
 export interface WithdrawalFacts {
   readonly id: TxId
   readonly network: number
@@ -87,13 +84,13 @@ export interface WithdrawalFacts {
   readonly recipient: string
   readonly state: WithdrawalState
   readonly createdAt: number
-  /** Id of the transaction that paid the recipient, in the text form of its network; null until the release. */
+  /** In the text form of its network; null until the release. */
   readonly externalTxId: string | null
 }
 
 const UNUSED = { deposited: ZERO, released: ZERO, fees: ZERO, pending: ZERO, deposits: 0, withdrawals: 0 } as const
 
-/** The bridge in this state. The height only tells the day for `mintedToday`. */
+/** The height only tells the day for `mintedToday`. */
 export function bridgeFacts(view: StateView, rules: Pick<LedgerRules, 'bridge'>, height: number): BridgeFacts {
   const committee = view.get(COMMITTEE, undefined)
   return {
@@ -109,7 +106,6 @@ export function bridgeFacts(view: StateView, rules: Pick<LedgerRules, 'bridge'>,
   }
 }
 
-/** A withdrawal by its id; undefined if there is none. */
 export function withdrawalFacts(
   view: StateView,
   { bridge }: Pick<LedgerRules, 'bridge'>,

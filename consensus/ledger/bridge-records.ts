@@ -33,10 +33,10 @@ const COMMITTEE_RECORD = container('Committee', {
   rotation: list(ROTATION_RECORD, 1),
 })
 
-/** The committee that attests what happened on other chains. `rotation` holds the pending rotation, if any. */
+/** `rotation` holds the pending rotation, if any. */
 export type Committee = ValueOf<typeof COMMITTEE_RECORD>
 
-/** The committee; absent if genesis named none. */
+/** Absent if genesis named no committee. */
 export const COMMITTEE = stateTable<void, Committee>({
   name: 'committee',
   prefix: 0x40,
@@ -65,7 +65,7 @@ const NETWORK_RECORD = container('BridgeNetwork', {
  */
 export type NetworkRecord = ValueOf<typeof NETWORK_RECORD>
 
-/** Networks of the bridge by number; a network has no record before it has a vault. */
+/** A network has no record before it has a vault. */
 export const BRIDGE_NETWORKS = stateTable<number, NetworkRecord>({
   name: 'bridge-networks',
   prefix: 0x41,
@@ -75,7 +75,7 @@ export const BRIDGE_NETWORKS = stateTable<number, NetworkRecord>({
 
 const DEPOSIT_RECORD = container('Deposit', { network: uint8, to: hex32<Address>(), amount: uint128, height: uint32 })
 
-/** Minted deposits by record id. Kept for ever, so that no deposit is minted twice. */
+/** Kept for ever, so that no deposit is minted twice. */
 export const DEPOSITS = stateTable<Hash, ValueOf<typeof DEPOSIT_RECORD>>({
   name: 'bridge-deposits',
   prefix: 0x42,
@@ -94,7 +94,7 @@ const WITHDRAWAL_RECORD = container('Withdrawal', {
   externalTxId,
 })
 
-/** A withdrawal. Its recipient gets amount - fee. `externalTxId` is empty until the release. */
+/** The recipient gets amount - fee. `externalTxId` is empty until the release. */
 export type Withdrawal = ValueOf<typeof WITHDRAWAL_RECORD>
 
 /** Withdrawals by the id of their transaction, kept for ever. */
@@ -111,20 +111,17 @@ export const WITHDRAWALS = stateTable<TxId, Withdrawal>({
  */
 export const WITHDRAWAL_STATES = ['pending', 'signing', 'released', 'cancelled'] as const
 
-/** State of a withdrawal. */
 export type WithdrawalState = (typeof WITHDRAWAL_STATES)[number]
 
-/** Number of a withdrawal's state. */
 export function statusOf(state: WithdrawalState): number {
   return WITHDRAWAL_STATES.indexOf(state)
 }
 
-/** State of a withdrawal record. */
 export function stateOf({ status }: Pick<Withdrawal, 'status'>): WithdrawalState {
   return WITHDRAWAL_STATES[status] as WithdrawalState
 }
 
-/** The rules of a network. Its number is checked before it gets into transactions and records. */
+/** A network's number is checked before it gets into transactions and records. */
 export function networkRules({ networks }: BridgeRules, network: number): BridgeNetwork {
   return networks[network] as BridgeNetwork
 }
@@ -141,7 +138,6 @@ export interface OpenNetwork {
   readonly rules: BridgeNetwork
 }
 
-/** The network with its committee, or the fault that it is closed. */
 export function openNetwork(view: StateView, bridge: BridgeRules, network: number): OpenNetwork | Fault {
   const committee = view.get(COMMITTEE, undefined)
   const record = view.get(BRIDGE_NETWORKS, network)
@@ -150,19 +146,16 @@ export function openNetwork(view: StateView, bridge: BridgeRules, network: numbe
   return { committee, record, rules }
 }
 
-/** The fault of a halted network, else null. */
 export function whyHalted({ record, rules }: OpenNetwork): Fault | null {
   return record.halted ? fault('bridge/halted', { network: rules.name }) : null
 }
 
-/** The fault of an amount below the network's minimum, else null. */
 export function whyBelowMinimum(view: StateView, { rules }: OpenNetwork, value: Amount): Fault | null {
   if (value >= rules.minimum) return null
   const told = { network: rules.name, symbol: rules.asset, minimum: rules.minimum.toString() }
   return fault('bridge/below-minimum', { ...told, minimumText: wrappedText(view, rules, rules.minimum) })
 }
 
-/** An amount of a network's wrapped token, in decimal text. */
 export function wrappedText(view: StateView, rules: BridgeNetwork, value: bigint): string {
   return formatAmount(value, decimalsOf(view, rules))
 }
@@ -174,14 +167,14 @@ function decimalsOf(view: StateView, { asset }: BridgeNetwork): number {
   return view.get(TOKENS, tokenAsset(asset))?.decimals ?? 0
 }
 
-/** The fault if minting `value` would pass the wrapped token's maximum, else null. Burning does not make room. */
+/** Burning does not make room. */
 export function whyBeyondSupply(view: StateView, { record, rules }: OpenNetwork, value: Amount): Fault | null {
   const headroom = headroomOf(supplyRecord(view, record.asset))
   if (value <= headroom) return null
   return beyondMaximum({ symbol: rules.asset, decimals: decimalsOf(view, rules) }, headroom)
 }
 
-/** Sets the vault of a network. The first vault of a network creates its record. */
+/** The first vault of a network creates its record. */
 export function setVault(overlay: Overlay, bridge: BridgeRules, network: number, vault: string): void {
   const record = overlay.get(BRIDGE_NETWORKS, network) ?? {
     version: 1,

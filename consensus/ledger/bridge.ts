@@ -97,7 +97,7 @@ function existing(value: unknown): bigint {
   return supply === undefined ? 0n : supply.minted - supply.burned
 }
 
-/** Deposits, withdrawals and the committee. Its `genesis` must run after that of every ledger that mints. */
+/** Its `genesis` must run after that of every ledger that mints. */
 export const bridgeModule = {
   name: 'bridge',
   tables: [anyTable(COMMITTEE), anyTable(BRIDGE_NETWORKS), anyTable(DEPOSITS), anyTable(WITHDRAWALS)],

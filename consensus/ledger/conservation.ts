@@ -6,7 +6,6 @@ import type { AnyStateTable, StateKey } from '../state/table.ts'
 export class Balance {
   readonly #sums = new Map<Hash, bigint>()
 
-  /** Adds (sign 1) or subtracts (sign -1) what a record holds. */
   count(table: AnyStateTable, key: StateKey, value: unknown, sign: 1n | -1n): void {
     if (value === undefined || table.holdings === undefined) return
     for (const { asset, amount } of table.holdings(value, key)) this.add(asset, sign * amount)
@@ -21,7 +20,6 @@ export class Balance {
   }
 }
 
-/** Whether the changes neither create nor lose coins. */
 export function conserves(changes: readonly ValueChange[]): boolean {
   const balance = new Balance()
   for (const { table, key, before, after } of changes) {

@@ -9,7 +9,6 @@ import type { Transaction, TxBody } from '../tx/transaction.ts'
 import type { Receipt } from './receipt.ts'
 import type { BridgeRules, CoinRules, GenesisLedgers, MarketRules, StakingRules, TokenRules } from './rules.ts'
 
-/** The rules that ledgers use. */
 export interface LedgerRules {
   readonly tx: TxRules
   readonly coin: CoinRules
@@ -19,7 +18,6 @@ export interface LedgerRules {
   readonly bridge: BridgeRules
 }
 
-/** What an automatic effect of a block can read and do. */
 export interface BlockContext {
   readonly rules: LedgerRules
   /** If a rule step begins with this block, the rules of the block before; else null. */
@@ -29,7 +27,6 @@ export interface BlockContext {
   readonly emit: (receipt: Receipt) => void
 }
 
-/** What a transaction can read and do. */
 export interface TxContext {
   readonly rules: LedgerRules
   readonly height: number
@@ -40,33 +37,27 @@ export interface TxContext {
   readonly reportEntries: (numbers: readonly number[]) => void
   /** Sets computed amounts for the receipt; at most `RECEIPT_AMOUNTS_MAX`. */
   readonly reportAmounts: (amounts: readonly Amount[]) => void
-  /** Network that attestations are signed for. */
+  /** Attestations are signed for this network. */
   readonly network: SigningNetwork
-  /** Whether signatures inside the payload verify. Only for signatures that the transaction's weight has paid for. */
+  /** Only for signatures that the transaction's weight has paid for. */
   readonly verifies: (job: SignatureJob) => boolean
 }
 
-/** What a transaction kind does. The fee is taken before `apply` runs, and the invariants are checked after it. */
+/** The fee is taken before `apply` runs, and the invariants are checked after it. */
 export interface KindHandler<K extends TxKind> {
-  /** Executes the payload on the overlay, or says why it fails. After a failure its writes are undone. */
+  /** After a failure its writes are undone. */
   readonly apply: (context: TxContext, tx: Transaction<K>) => Fault | null
-  /**
-   * Most native coins that the payload can take from the sender, without the fee. The mempool checks that the balance
-   * covers them.
-   */
+  /** Most native coins that the payload can take from the sender, without the fee. */
   readonly spends: (body: TxBody<K>, rules: LedgerRules) => Amount
 }
 
-/** A handler for every kind; a missing one does not compile. */
 export type KindHandlers = { readonly [K in TxKind]: KindHandler<K> }
 
-/** A state record and its key. */
 export interface StateRecord {
   readonly key: StateKey
   readonly value: unknown
 }
 
-/** A ledger: its tables, the transaction kinds it executes, its automatic effects and its invariant. */
 export interface LedgerModule {
   readonly name: string
   readonly tables: readonly AnyStateTable[]
@@ -74,14 +65,12 @@ export interface LedgerModule {
   /** Effects due at the start of a block. They always run in full; the yields let the caller pause. */
   readonly beginBlock?: (context: BlockContext) => Iterable<void>
   /**
-   * Derives the tables outside the state root from the records inside it. A snapshot brings only rooted records.
-   * Afterwards this is called several times, each time with some of the ledger's records, until it was given all of
-   * them. The overlay always shows all records of the snapshot, and what earlier calls derived. Yields, so that the
-   * caller can pause.
+   * Derives the tables outside the state root, whose records a snapshot does not bring. Called several times, each time
+   * with some of the ledger's records, until it was given all of them. The overlay always shows all records of the
+   * snapshot, and what earlier calls derived. Yields, so that the caller can pause.
    */
   readonly derive?: (overlay: Overlay, records: Iterable<StateRecord>) => Iterable<void>
-  /** Writes the ledger's first records. */
   readonly genesis?: (overlay: Overlay, rules: LedgerRules, ledgers: GenesisLedgers) => void
-  /** Name of an invariant of this ledger that the changes break, or null. Conservation is checked for all ledgers. */
+  /** Name of an invariant that the changes break, or null. Conservation is checked for all ledgers. */
   readonly invariant?: (changes: readonly ValueChange[], rules: LedgerRules) => string | null
 }

@@ -1,6 +1,5 @@
 import type { FaultCode } from '../primitives/fault-table.ts'
 
-/** Number of success in receipts. */
 export const OUTCOME_OK = 0
 
 /** Numbers of failures in receipts and receipt entries. Consensus: a number never changes and is never reused. */
@@ -49,14 +48,13 @@ export const OUTCOME_NUMBERS = {
   'bridge/below-minimum': 122,
 } as const satisfies Partial<Record<FaultCode, number>>
 
-/** A fault that a mined transaction or a receipt entry can end with. */
 export type OutcomeCode = keyof typeof OUTCOME_NUMBERS
 
 const BY_NUMBER = new Map<number, OutcomeCode>(
   Object.entries(OUTCOME_NUMBERS).map(([code, number]) => [number, code as OutcomeCode]),
 )
 
-/** The fault code of a receipt's number; undefined for success and for numbers that this release does not know. */
+/** Undefined for success and for numbers that this release does not know. */
 export function outcomeCode(number: number): OutcomeCode | undefined {
   return BY_NUMBER.get(number)
 }

@@ -17,13 +17,11 @@ import {
 import type { Address, Hash, TxId } from '../primitives/ids.ts'
 import { RECEIPT_ENTRIES_MAX } from '../tx/payloads.ts'
 
-/** Most amounts in one receipt. */
 export const RECEIPT_AMOUNTS_MAX = 4
 
 /**
- * Outcome of a transaction: `code` 0 is success, else an outcome number. `entries` has the outcome number of each entry of
- * an `agent_receipt`. `amounts` are those that the chain computes, such as a swap's input and what each pool paid, the
- * shares for added liquidity, or a claimed reward.
+ * `code` 0 is success, else an outcome number. `entries` has the outcome number of each entry of an `agent_receipt`.
+ * `amounts` are those that the chain computes, such as the output of a swap.
  */
 const TRANSACTION = container('TransactionReceipt', {
   txId: hex32<TxId>(),
@@ -65,12 +63,9 @@ const RECEIPT_TYPES = {
 type ReceiptTypes = typeof RECEIPT_TYPES
 type ReceiptType = keyof ReceiptTypes
 
-/** The outcome of one transaction or one automatic effect. */
 export type Receipt = { [K in ReceiptType]: { readonly type: K } & ValueOf<ReceiptTypes[K]['codec']> }[ReceiptType]
-/** Receipt of one type. */
 export type ReceiptOf<K extends ReceiptType> = Extract<Receipt, { type: K }>
 
-/** Consensus bytes of a receipt. */
 export function encodeReceipt(receipt: Receipt): Uint8Array {
   const { number, codec } = RECEIPT_TYPES[receipt.type]
   return concat(Uint8Array.of(number), encode(codec as never, receipt as never))
@@ -84,17 +79,15 @@ export function decodeReceipt(bytes: Uint8Array): Receipt {
   return { ...fields, type } as Receipt
 }
 
-/** Whether an encoded receipt is that of this transaction. Only its type and transaction id are read. */
+/** Only the type and the transaction id are read. */
 export function isReceiptOf(bytes: Uint8Array, txId: Uint8Array): boolean {
   return bytes[0] === RECEIPT_TYPES.transaction.number && equal(bytes.subarray(1, 1 + txId.length), txId)
 }
 
-/** Root over the receipts of a block, in order. */
 export function receiptsRoot(receipts: readonly Uint8Array[]): Hash {
   return toHex(merkleRoot(RECEIPT_TREE, receipts)) as Hash
 }
 
-/** Hash of a service's result, as in receipts on chain. */
 export function resultHash(resultBytes: Uint8Array): Hash {
   return toHex(taggedHash('result', resultBytes)) as Hash
 }

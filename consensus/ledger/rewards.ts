@@ -20,7 +20,6 @@ export const REWARDS = stateTable<number, ValueOf<typeof REWARD_RECORD>>({
 
 const BPS = 10_000n
 
-/** At the start of a block: pays the miner of the block `rewardMaturity` blocks ago. */
 function* matureReward({ rules, height, overlay, emit }: BlockContext): Iterable<void> {
   const mined = height - rules.coin.rewardMaturity
   const reward = mined < 1 ? undefined : overlay.get(REWARDS, mined)
@@ -31,14 +30,14 @@ function* matureReward({ rules, height, overlay, emit }: BlockContext): Iterable
   yield
 }
 
-/** What a block's transactions paid, and the miner who gets the tips. */
+/** `miner` gets the tips. */
 export interface BlockFees {
   readonly miner: Address
   readonly burned: Amount
   readonly tips: Amount
 }
 
-/** What a block mints: (cap - minted) / divisor, and the stakers' share of it; both rounded down. */
+/** Subsidy: (cap - minted) / divisor. Both amounts are rounded down. */
 export function blockSubsidy(
   { cap, minted }: Supply,
   { subsidyDivisor, stakingShareBps }: CoinRules,
@@ -48,8 +47,8 @@ export function blockSubsidy(
 }
 
 /**
- * At the end of a block: burns base fees and mints the subsidy. The tips and the subsidy without the stakers' share are
- * kept for the miner until they mature.
+ * Burns base fees and mints the subsidy. The tips and the subsidy without the stakers' share are kept for the miner
+ * until they mature.
  */
 export function closeBlock({ rules, height, overlay, emit }: BlockContext, { miner, burned, tips }: BlockFees): void {
   const { subsidy, stakingShare } = blockSubsidy(nativeSupply(overlay), rules.coin)
@@ -61,7 +60,6 @@ export function closeBlock({ rules, height, overlay, emit }: BlockContext, { min
   emit({ type: 'close', burned, subsidy, stakingShare, miner, reward })
 }
 
-/** Rewards of miners. */
 export const rewardModule = {
   name: 'rewards',
   tables: [anyTable(REWARDS)],

@@ -6,7 +6,7 @@ import { supplyOf } from './supply.ts'
 
 const BPS = 10_000n
 
-/** The state of a stable token. Reserve and supply have the same base units. */
+/** Reserve and supply have the same base units. */
 export interface StableFacts {
   readonly symbol: TokenSymbol
   readonly reserveAsset: Hash
@@ -20,7 +20,6 @@ export interface StableFacts {
   readonly surplus: Amount
 }
 
-/** The facts of a stable token; undefined if there is none with that symbol. */
 export function stableFacts(view: StateView, symbol: TokenSymbol): StableFacts | undefined {
   const stable = stableOf(view, symbol)
   if ('code' in stable) return undefined

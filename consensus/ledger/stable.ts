@@ -26,7 +26,7 @@ import { kindOfToken, type NamedToken, type Token, tokenOf } from './token-recor
 
 const RESERVE_RECORD = container('StableReserve', { reserveAsset: hex32<Hash>(), reserve: uint128 })
 
-/** The reserve of a stable token. One base unit of the reserve asset backs one base unit of the token. */
+/** One base unit of the reserve asset backs one base unit of the token. */
 export type StableReserve = ValueOf<typeof RESERVE_RECORD>
 
 /** Reserves by the token's asset. */
@@ -38,12 +38,11 @@ export const STABLE_RESERVES = stateTable<Hash, StableReserve>({
   holdings: ({ reserveAsset, reserve }) => [{ asset: reserveAsset, amount: reserve }],
 })
 
-/** A stable token and its reserve. */
 export interface NamedStable extends NamedToken {
   readonly backing: StableReserve
 }
 
-/** The stable token of a symbol, or `token/unknown` or `token/wrong-kind`. */
+/** Faults: `token/unknown`, `token/wrong-kind`. */
 export function stableOf(view: StateView, symbol: TokenSymbol): NamedStable | Fault {
   const named = tokenOf(view, symbol)
   if ('code' in named) return named
@@ -92,7 +91,7 @@ function checkBacking(view: StateView, { symbol, asset, backing, token }: NamedS
   return fault('stable/under-backed', { symbol, ...told(token, { reserve, supply }) })
 }
 
-/** Amounts of a stable token or its reserve, which have the same unit: in base units, and as decimal text. */
+/** The amounts in base units and as decimal text. A stable token and its reserve have the same unit. */
 function told({ decimals }: Token, amounts: Readonly<Record<string, Amount>>): Readonly<Record<string, string>> {
   const texts = Object.entries(amounts).map(([name, value]) => [`${name}Text`, formatAmount(value, decimals)])
   const units = Object.entries(amounts).map(([name, value]) => [name, value.toString()])
@@ -140,19 +139,18 @@ function checkSurplus(view: StateView, { symbol, asset, backing, token }: NamedS
   return wanted <= surplus ? null : fault('stable/no-surplus', { symbol, ...told(token, { surplus }) })
 }
 
-/** The reserve above the supply. */
 export function surplusOf(reserve: Amount, supply: Amount): Amount {
   return subtract(reserve, supply) ?? ZERO
 }
 
-/** Pays from the reserve; the caller has proved that it holds enough. */
+/** The caller has proved that the reserve holds enough. */
 function payOut(overlay: Overlay, stable: NamedStable, { to, paid }: { to: Address; paid: Amount }): Fault | null {
   const { reserveAsset, reserve } = stable.backing
   setReserve(overlay, stable, subtractProven(reserve, paid))
   return creditOrCreate(overlay, { address: to, asset: reserveAsset }, paid, false)
 }
 
-/** Mints the reserves that a network begins with. Every stable token needs one, even if it is empty. */
+/** Every stable token needs a reserve record, even if it is empty. */
 function fillReserves(overlay: Overlay, _: LedgerRules, { tokens, stables }: GenesisLedgers): void {
   for (const { symbol, reserveSymbol, reserve } of stables) {
     const [named, backer] = [tokenOf(overlay, symbol), tokenOf(overlay, reserveSymbol)]
@@ -171,7 +169,6 @@ function fillReserves(overlay: Overlay, _: LedgerRules, { tokens, stables }: Gen
   }
 }
 
-/** Stable tokens and their reserves. */
 export const stableModule = {
   name: 'stables',
   tables: [anyTable(STABLE_RESERVES)],

@@ -10,7 +10,6 @@ const BPS = 10_000n
  */
 export const BLOCK_PARTS = 1n << 64n
 
-/** Sums over all stakes of a tier. */
 export interface TierBooks {
   readonly staked: Amount
   /** Sum of the tier's yearly basis points over all paid parts of blocks: reward units per base unit staked. */
@@ -25,7 +24,6 @@ export interface StakingBooks {
   readonly tiers: readonly TierBooks[]
 }
 
-/** The books, and the pool that pays rewards. */
 export interface StakingFunds {
   readonly books: StakingBooks
   readonly pool: Amount
@@ -39,7 +37,6 @@ export function rewardUnits({ blocksPerYear }: StakingRules): bigint {
   return BPS * blocksPerYear * BLOCK_PARTS
 }
 
-/** Books before the first stake. */
 export function emptyBooks(height: number): StakingBooks {
   return { updatedAt: height, reserved: ZERO, owed: 0n, tiers: [] }
 }
@@ -54,7 +51,7 @@ export function freeUnits({ books, pool }: StakingFunds, rules: StakingRules): b
   return (pool + books.reserved) * rewardUnits(rules) - books.owed
 }
 
-/** Parts of `blocks` blocks that `free` units can pay: all, or as many whole parts as possible. */
+/** All parts of `blocks` blocks, or as many whole parts as `free` units can pay. */
 export function paidParts(free: bigint, demand: bigint, blocks: bigint): bigint {
   const parts = blocks * BLOCK_PARTS
   return demand * parts <= free ? parts : mulDivDown(free, 1n, demand)
@@ -74,13 +71,12 @@ export function accrueRewards({ books, pool }: StakingFunds, rules: StakingRules
   return owing({ books: { ...known, updatedAt: height, tiers }, pool }, books.owed + demand * parts, rules)
 }
 
-/** The funds with `owed` units owed. Coins move between pool and reserve, so that the reserve just covers them. */
+/** Coins move between pool and reserve, so that the reserve just covers what is owed. */
 export function owing({ books, pool }: StakingFunds, owed: bigint, rules: StakingRules): StakingFunds {
   const reserved = amount(mulDivUp(owed, 1n, rewardUnits(rules)))
   return { books: { ...books, owed, reserved }, pool: subtractProven(amount(pool + books.reserved), reserved) }
 }
 
-/** The fields of a stake that its reward depends on. */
 export interface EarningStake {
   readonly amount: Amount
   readonly startIndex: bigint
@@ -97,7 +93,7 @@ export function earned(
   return { whole: amount(whole), rest: staked * (index - startIndex) - whole * units }
 }
 
-/** Yearly, monthly and daily reward of a stake at one rate, each rounded down. */
+/** Each reward is rounded down. */
 export function rewardAtRate(
   staked: bigint,
   yearlyBps: bigint,

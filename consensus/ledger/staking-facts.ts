@@ -8,10 +8,8 @@ import { accruedFunds, dueOf, type Stake, type StakeName } from './staking.ts'
 import { BLOCK_PARTS, demandPerPart, freeUnits, rewardAtRate, rewardUnits } from './staking-accrual.ts'
 import { nativeSupply } from './supply.ts'
 
-/** Parts per million in a basis point. */
 const PPM_PER_BPS = 100n
 
-/** The state of one tier. */
 export interface TierFacts {
   readonly lockBlocks: number
   /** Yearly reward in basis points, if the pool can pay it. */
@@ -28,7 +26,7 @@ export interface StakingFacts {
   readonly accrued: Amount
   /** What is already owed, rounded up. */
   readonly reserved: Amount
-  /** What the next block adds to the pool. It falls very slowly; only a rule step can raise it. */
+  /** What the next block adds to the pool. */
   readonly inflowPerBlock: Amount
   /** What the present stakes earn in one block at full rates, rounded up. */
   readonly demandPerBlock: Amount
@@ -37,7 +35,7 @@ export interface StakingFacts {
   readonly fullRateBlocks: bigint | null
 }
 
-/** The staking ledger at the start of block `height`, from the state before it and the rules at that height. */
+/** For the start of block `height`, from the state before it and the rules at that height. */
 export function stakingFacts(
   view: StateView,
   { staking, coin }: Pick<LedgerRules, 'staking' | 'coin'>,
@@ -79,20 +77,18 @@ export function pendingReward(
   return dueOf(stake, accruedFunds(view, staking, height).books, staking)
 }
 
-/** A stake and its name. */
 export interface StakePosition extends StakeName {
   readonly stake: Stake
 }
 
 const ID_CHARS = 64
 
-/** A stake, with its name read from its key: table prefix, owner, transaction. */
+/** The name is read from the key: table prefix, owner, transaction. */
 export function stakePosition(key: StateKey, stake: Stake): StakePosition {
   const id = key.slice(2)
   return { address: id.slice(0, ID_CHARS) as Address, stakeId: id.slice(ID_CHARS) as TxId, stake }
 }
 
-/** What a tier would pay for an amount. */
 export interface TierEstimate {
   readonly tier: number
   readonly lockBlocks: number
@@ -103,8 +99,8 @@ export interface TierEstimate {
 }
 
 /**
- * What each tier pays for an amount below 2^112 at its full rate, from consensus constants alone: base units in a year,
- * a twelfth and a 365th of it, each rounded down, without compounding.
+ * What each tier pays at its full rate for an amount below 2^112: base units in a year, a twelfth and a 365th of it,
+ * each rounded down, without compounding.
  */
 export function rewardEstimate({ staking }: Pick<LedgerRules, 'staking'>, staked: bigint): readonly TierEstimate[] {
   return staking.tiers.map(({ lockBlocks, yearlyBps }, tier) => ({

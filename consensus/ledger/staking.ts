@@ -21,7 +21,7 @@ import {
 } from './staking-accrual.ts'
 import { STAKING_POOL } from './supply.ts'
 
-/** Most tiers; bounds the encoding. */
+/** Bounds the encoding. */
 const TIERS_MAX = 16
 
 const TIER_RECORD = container('StakingTier', { staked: uint128, index: uint256 })
@@ -53,7 +53,7 @@ const STAKE_RECORD = container('Stake', {
 /** A stake. Once unstaked, `amount` is 0 and `owed` is what can still be claimed. */
 export type Stake = ValueOf<typeof STAKE_RECORD>
 
-/** Name of a stake: its owner, and the transaction that made it. */
+/** `stakeId` is the transaction that made the stake; `address` is its owner. */
 export interface StakeName {
   readonly address: Address
   readonly stakeId: TxId
@@ -75,7 +75,7 @@ export function accruedFunds(view: StateView, rules: StakingRules, height: numbe
   return accrueRewards({ books, pool }, rules, height)
 }
 
-/** What a stake can claim, by accrued books. It is rounded down, so that the reserve covers all claims together. */
+/** Rounded down, so that the reserve covers all claims together. */
 export function dueOf(stake: Stake, books: StakingBooks, rules: StakingRules): Amount {
   if (stake.amount === 0n) return stake.owed
   return subtractProven(earned(stake, tierOf(books, stake.tier).index, rules).whole, stake.claimed)
@@ -203,7 +203,6 @@ function stakingInvariant(changes: readonly ValueChange[], { staking }: LedgerRu
   return sums.every((sum) => sum === 0n) ? null : 'stake-sum'
 }
 
-/** Stakes, their rewards, and the reserve that pays claims. */
 export const stakingModule = {
   name: 'staking',
   tables: [anyTable(STAKING), anyTable(STAKES)],

@@ -14,7 +14,6 @@ const SUPPLY_RECORD = container('Supply', { minted: uint128, burned: uint128, ca
  */
 export type Supply = ValueOf<typeof SUPPLY_RECORD>
 
-/** Supply per asset. */
 export const SUPPLY = stateTable<Hash, Supply>({
   name: 'supply',
   prefix: 0x02,
@@ -34,19 +33,18 @@ export const STAKING_POOL = stateTable<void, ValueOf<typeof POOL_RECORD>>({
   holdings: ({ accrued }) => [{ asset: NATIVE_ASSET, amount: accrued }],
 })
 
-/** Supply record of an existing asset. */
 export function supplyRecord(view: StateView, asset: Hash): Supply {
   const supply = view.get(SUPPLY, asset)
   assert(supply !== undefined, `the supply record of ${asset} is missing`)
   return supply
 }
 
-/** Supply of the native coin. Every genesis writes it. */
+/** Every genesis writes this record. */
 export function nativeSupply(view: StateView): Supply {
   return supplyRecord(view, NATIVE_ASSET)
 }
 
-/** Units that exist of an asset: minted - burned; 0 without a record. */
+/** Units that exist; 0 without a record. */
 export function supplyOf(view: StateView, asset: Hash): Amount {
   const supply = view.get(SUPPLY, asset)
   return supply === undefined ? ZERO : subtractProven(supply.minted, supply.burned)
@@ -57,43 +55,41 @@ export function headroomOf({ minted, cap }: Supply): Amount {
   return subtractProven(cap === 0n ? amount(SUPPLY_BOUND - 1n) : cap, minted)
 }
 
-/** Opens the supply record of a new asset; `cap` 0 means none. */
+/** `cap` 0 means none. */
 export function openSupply(overlay: Overlay, asset: Hash, cap: Amount): void {
   assert(overlay.get(SUPPLY, asset) === undefined, 'the asset has a supply record')
   overlay.put(SUPPLY, asset, { minted: ZERO, burned: ZERO, cap })
 }
 
-/** Records new units. The caller has checked the headroom and credits them. */
+/** The caller has checked the headroom and credits the units. */
 export function mintAsset(overlay: Overlay, asset: Hash, minted: Amount): void {
   const supply = supplyRecord(overlay, asset)
   assert(minted <= headroomOf(supply), 'minting beyond the cap')
   overlay.put(SUPPLY, asset, { ...supply, minted: add(supply.minted, minted) })
 }
 
-/** Records destroyed units. The caller has already debited them. */
+/** The caller has already debited the units. */
 export function burnAsset(overlay: Overlay, asset: Hash, burned: Amount): void {
   if (burned === 0n) return
   const supply = supplyRecord(overlay, asset)
   overlay.put(SUPPLY, asset, { ...supply, burned: add(supply.burned, burned) })
 }
 
-/** Records destroyed native coins. The caller has already debited them. */
+/** The caller has already debited the coins. */
 export function burnNative(overlay: Overlay, burned: Amount): void {
   burnAsset(overlay, NATIVE_ASSET, burned)
 }
 
-/** Records new native coins. The caller credits them. */
+/** The caller credits the coins. */
 export function mintNative(overlay: Overlay, minted: Amount): void {
   mintAsset(overlay, NATIVE_ASSET, minted)
 }
 
-/** Adds to the stakers' reward pool. */
 export function accrueStaking(overlay: Overlay, share: Amount): void {
   const accrued = overlay.get(STAKING_POOL, undefined)?.accrued ?? ZERO
   overlay.put(STAKING_POOL, undefined, { accrued: amount(accrued + share) })
 }
 
-/** Asset in the key of a supply record. */
 export function assetOfSupplyKey(key: StateKey): Hash {
   return key.slice(2) as Hash
 }

@@ -7,7 +7,6 @@ import { NATIVE_ASSET, type StateKey, stateTable } from '../state/table.ts'
 import type { StateView } from '../state/view.ts'
 import { ACCOUNTS, credit, debit, openedAccount } from './account.ts'
 
-/** An address and an asset that it may hold. */
 export interface Holder {
   readonly address: Address
   readonly asset: Hash
@@ -26,23 +25,19 @@ export const TOKEN_BALANCES = stateTable<Holder, ValueOf<typeof BALANCE_RECORD>>
 
 const ADDRESS_HEX_CHARS = 64
 
-/** Asset at the end of a balance's key. */
 export function assetOfBalanceKey(key: StateKey): Hash {
   return key.slice(2 + ADDRESS_HEX_CHARS) as Hash
 }
 
-/** Address in a balance's key. */
 export function holderOfBalanceKey(key: StateKey): Address {
   return key.slice(2, 2 + ADDRESS_HEX_CHARS) as Address
 }
 
-/** What an address holds of an asset, the native coin included. */
 export function balanceOf(view: StateView, { address, asset }: Holder): Amount {
   if (asset === NATIVE_ASSET) return view.get(ACCOUNTS, address)?.balance ?? ZERO
   return view.get(TOKEN_BALANCES, { address, asset })?.amount ?? ZERO
 }
 
-/** Takes units of any asset from an address; a fault if it holds too little. */
 export function debitAsset(overlay: Overlay, holder: Holder, value: Amount): Fault | null {
   if (holder.asset === NATIVE_ASSET) return debit(overlay, holder.address, value)
   const balance = balanceOf(overlay, holder)
@@ -54,7 +49,7 @@ export function debitAsset(overlay: Overlay, holder: Holder, value: Amount): Fau
   return null
 }
 
-/** Gives units of any asset to an address; false if it has no account. */
+/** False if the address has no account. */
 export function creditAsset(overlay: Overlay, holder: Holder, value: Amount): boolean {
   if (holder.asset === NATIVE_ASSET) return credit(overlay, holder.address, value)
   if (overlay.get(ACCOUNTS, holder.address) === undefined) return false
@@ -62,7 +57,7 @@ export function creditAsset(overlay: Overlay, holder: Holder, value: Amount): bo
   return true
 }
 
-/** Gives units of any asset to an address. `create`, paid for by the transaction, opens a missing account. */
+/** `create`, paid for by the transaction, opens a missing account. */
 export function creditOrCreate(overlay: Overlay, holder: Holder, value: Amount, create: boolean): Fault | null {
   if (create && overlay.get(ACCOUNTS, holder.address) === undefined) {
     overlay.put(ACCOUNTS, holder.address, openedAccount(ZERO))

@@ -10,7 +10,7 @@ import { creditOrCreate } from './token-balances.ts'
 import { checkLaunch } from './token-launch.ts'
 import { NO_ISSUER, SYMBOLS, skeletonOf, TOKEN_KINDS, TOKENS } from './token-records.ts'
 
-/** Writes a token's record, supply and skeleton. The caller has checked that it may exist. */
+/** The caller has checked that the token may exist. */
 export function openToken(overlay: Overlay, token: GenesisToken, createdAt: number): void {
   const { symbol, name, decimals, kind, maxSupply, issuer, freezable } = token
   const asset = tokenAsset(symbol)
@@ -22,10 +22,7 @@ export function openToken(overlay: Overlay, token: GenesisToken, createdAt: numb
   overlay.put(SYMBOLS, skeletonOf(symbol), { asset })
 }
 
-/**
- * Writes the tokens that a network begins with, if the rules for new tokens allow them, and the opening balances, whose
- * accounts it opens.
- */
+/** The rules for new tokens hold at genesis too. The opening balances open their accounts. */
 export function launchTokens(overlay: Overlay, rules: LedgerRules, ledgers: GenesisLedgers): void {
   overlay.put(SYMBOLS, skeletonOf(rules.coin.symbol), { asset: NATIVE_ASSET })
   for (const token of ledgers.tokens) {

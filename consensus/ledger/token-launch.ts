@@ -18,7 +18,6 @@ export interface TokenLaunch {
   readonly maxSupply: bigint
 }
 
-/** The verdict of one rule on a launch. */
 export interface LaunchFinding {
   readonly rule: 'symbol-form' | 'symbol-free' | 'no-look-alike' | 'name' | 'decimals' | 'max-supply'
   readonly pass: boolean
@@ -40,7 +39,7 @@ const PASSES: Readonly<Record<Rule, string>> = {
 
 /**
  * The verdict of every rule for new tokens, in the order of `token_create`. All pass if and only if a `token_create`
- * that pays fee and burn succeeds in this state: its handler runs the same rules.
+ * that pays fee and burn succeeds in this state.
  */
 export function checkLaunch(
   view: StateView,
@@ -59,7 +58,7 @@ export function checkLaunch(
   ]
 }
 
-/** The fault of the first rule that fails, or null: what `token_create` fails with. */
+/** What `token_create` fails with, or null. */
 export function launchFault(findings: readonly LaunchFinding[]): Fault | null {
   return findings.find(({ pass }) => !pass)?.fault ?? null
 }

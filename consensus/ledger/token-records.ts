@@ -51,39 +51,35 @@ export const SYMBOLS = stateTable<SymbolSkeleton, ValueOf<typeof SKELETON_RECORD
   id: (skeleton) => toHex(encodeText(skeleton)),
 })
 
-/** Digits that look like letters. */
 const LOOK_ALIKES: Readonly<Record<string, string>> = { '0': 'O', '1': 'I', '2': 'Z', '5': 'S', '8': 'B' }
 
-/** Replaces digits by the letters they look like. Two symbols with one skeleton look alike. */
+/** Two symbols with one skeleton look alike. */
 export function skeletonOf(symbol: TokenSymbol): SymbolSkeleton {
   return symbol.replace(/[01258]/g, (digit) => LOOK_ALIKES[digit] as string) as SymbolSkeleton
 }
 
-/** Kind of a token as text. */
 export function kindOfToken({ kind }: Pick<Token, 'kind'>): TokenKind {
   return TOKEN_KINDS[kind] as TokenKind
 }
 
-/** A token with its symbol and its asset id. */
 export interface NamedToken {
   readonly symbol: TokenSymbol
   readonly asset: Hash
   readonly token: Token
 }
 
-/** The token of a symbol, or `token/unknown`. The native coin is not a token. */
+/** The native coin is not a token. */
 export function tokenOf(view: StateView, symbol: TokenSymbol): NamedToken | Fault {
   const asset = tokenAsset(symbol)
   const token = view.get(TOKENS, asset)
   return token === undefined ? fault('token/unknown', { symbol }) : { symbol, asset, token }
 }
 
-/** An asset that a payload may name. */
 export interface KnownAsset {
   readonly asset: Hash
 }
 
-/** The asset of a symbol, frozen or not: the native coin or an existing token, else `token/unknown`. */
+/** The native coin or an existing token, frozen or not. */
 export function knownAsset(view: StateView, symbol: TokenSymbol, coin: Pick<CoinRules, 'symbol'>): KnownAsset | Fault {
   const asset = assetOf(symbol, coin)
   if (asset === NATIVE_ASSET) return { asset }
@@ -91,7 +87,6 @@ export function knownAsset(view: StateView, symbol: TokenSymbol, coin: Pick<Coin
   return 'code' in named ? named : { asset }
 }
 
-/** The asset of a symbol if it can be traded: {@link knownAsset}, or `token/frozen`. */
 export function usableAsset(view: StateView, symbol: TokenSymbol, coin: Pick<CoinRules, 'symbol'>): KnownAsset | Fault {
   const known = knownAsset(view, symbol, coin)
   if ('code' in known || known.asset === NATIVE_ASSET) return known

@@ -11,29 +11,26 @@ export const AMOUNT_MAX = (1n << 128n) - 1n
 export const SUPPLY_BOUND = 1n << 112n
 const PRODUCT_BOUND = 1n << 256n
 
-/** Most characters of an amount's text. A longer text is refused before it is parsed. */
+/** A longer text is refused before it is parsed. */
 const TEXT_CHARS_MAX = 200
 
-/** Zero units. */
 export const ZERO = 0n as Amount
 
-/** Marks a number that this program's arithmetic proved to be in range; out of range is a bug. */
+/** For numbers that this program's arithmetic proved to be in range; out of range is a bug. */
 export function amount(value: bigint): Amount {
   assert(value >= 0n && value <= AMOUNT_MAX, `amount out of range: ${value}`)
   return value as Amount
 }
 
-/** Sum; every supply is below 2^112, so an overflow is a bug. */
+/** Every supply is below 2^112, so an overflow is a bug. */
 export function add(a: Amount, b: Amount): Amount {
   return amount(a + b)
 }
 
-/** Difference, or undefined when `b` is more than `a`. */
 export function subtract(a: Amount, b: Amount): Amount | undefined {
   return b > a ? undefined : ((a - b) as Amount)
 }
 
-/** Difference; the caller has proved that `a` is at least `b`. */
 export function subtractProven(a: Amount, b: Amount): Amount {
   assert(a >= b, `amount below zero: ${a} - ${b}`)
   return (a - b) as Amount

@@ -3,7 +3,6 @@ import { assert } from './assert.ts'
 
 /** 32 zero bytes. In a fixed 32-byte field they mean "absent". */
 export const ZERO_32 = new Uint8Array(32)
-/** {@link ZERO_32} in hex. */
 export const ZERO_HEX_32 = '0'.repeat(64)
 
 /** Lower-case hex without a prefix. */
@@ -11,17 +10,15 @@ export function toHex(bytes: Uint8Array): string {
   return bytesToHex(bytes)
 }
 
-/** Value of each lower-case hex digit by its character code; -1 for every other character. */
 const DIGITS = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code)))
 
-/** Bytes of lower-case hex; throws on anything else, so check untrusted text with {@link isHex} first. */
+/** Throws on anything but lower-case hex, so check untrusted text with {@link isHex} first. */
 export function fromHex(hex: string): Uint8Array {
   const bytes = new Uint8Array(hex.length >> 1)
   writeHex(bytes, 0, hex)
   return bytes
 }
 
-/** Writes the bytes of lower-case hex at an offset; throws like {@link fromHex}. */
 export function writeHex(target: Uint8Array, offset: number, hex: string): void {
   if (hex.length % 2 !== 0) throw new RangeError('hex has an odd number of digits')
   for (let i = 0; i < hex.length; i += 2) {
@@ -31,17 +28,14 @@ export function writeHex(target: Uint8Array, offset: number, hex: string): void 
   }
 }
 
-/** Whether the text is lower-case hex of exactly `byteLength` bytes. */
 export function isHex(text: string, byteLength: number): boolean {
   return text.length === byteLength * 2 && /^[0-9a-f]*$/.test(text)
 }
 
-/** Whether the text is lower-case hex of whole bytes. */
 export function isHexBytes(text: string): boolean {
   return text.length % 2 === 0 && /^[0-9a-f]*$/.test(text)
 }
 
-/** Joins byte strings. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0
   for (const part of parts) length += part.length
@@ -54,14 +48,14 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return joined
 }
 
-/** Whether two byte strings are equal. Not constant-time, so only for public data. */
+/** Not constant-time, so only for public data. */
 export function equal(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
 
-/** Compares two byte strings of equal length as unsigned big-endian numbers: negative, zero or positive. */
+/** Compares byte strings of equal length as unsigned big-endian numbers. */
 export function compare(a: Uint8Array, b: Uint8Array): number {
   for (let i = 0; i < a.length; i++) {
     const difference = (a[i] as number) - (b[i] ?? 0)
@@ -75,17 +69,15 @@ export function copy(bytes: Uint8Array): Uint8Array {
   return Uint8Array.prototype.slice.call(bytes)
 }
 
-/** Little-endian bytes of a uint32; out of range is a bug. */
 export function uint32LE(value: number): Uint8Array {
   assert(Number.isInteger(value) && value >= 0 && value <= 0xffffffff, `${value} is not a uint32`)
   return Uint8Array.of(value, value >>> 8, value >>> 16, value >>> 24)
 }
 
-/** Scratch memory with which {@link uintLE} converts eight bytes at once. Byte by byte, it takes longer than hashing. */
+/** With this scratch memory {@link uintLE} converts eight bytes at once. Byte by byte, it takes longer than hashing. */
 const WORD = new DataView(new ArrayBuffer(8))
 const WORD_BYTES = new Uint8Array(WORD.buffer)
 
-/** Little-endian bytes of an unsigned integer below 2^(8 x length); out of range is a bug. */
 export function uintLE(value: bigint, length: number): Uint8Array {
   const bytes = new Uint8Array(length)
   let rest = value
@@ -100,12 +92,10 @@ export function uintLE(value: bigint, length: number): Uint8Array {
   return bytes
 }
 
-/** Big-endian bytes of an unsigned integer below 2^(8 x length). */
 export function uintBE(value: bigint, length: number): Uint8Array {
   return uintLE(value, length).reverse()
 }
 
-/** Reads an unsigned big-endian integer. */
 export function readUintBE(bytes: Uint8Array): bigint {
   return bytes.length === 0 ? 0n : BigInt(`0x${toHex(bytes)}`)
 }

@@ -1,6 +1,6 @@
 import { type FaultRow, later, sender, unblamed } from './fault-row.ts'
 
-/** Faults of chats and their API keys. Where a fault has the detail `param`, it names the field of the request at fault. */
+/** The detail `param` names the field of the request at fault. */
 export const CHAT_FAULTS = {
   'chat/off': sender('this node has no chat platform'),
   'chat/invalid-key': sender('the API key is not valid here: {reason}'),

@@ -1,4 +1,4 @@
-/** Adds to the count of a key and returns it. A key at zero is removed, so the map does not grow without bound. */
+/** Returns the new count. A key at zero is removed, so the map does not grow without bound. */
 export function addTo<K>(counts: Map<K, number>, key: K, by: number): number {
   const count = (counts.get(key) ?? 0) + by
   if (count === 0) counts.delete(key)

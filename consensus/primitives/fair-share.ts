@@ -16,8 +16,8 @@ export interface Holder {
 /**
  * The items of which one must give way to a newcomer when all places are taken. They belong to the network with the
  * most items, if it has at least two more than the newcomer's network. Else they belong to the address with the most
- * items in the newcomer's network, if it has at least two more than the newcomer's address. Else there are none: the
- * places are shared fairly. So one client that takes all places cannot keep other clients out.
+ * items in the newcomer's network, if it has at least two more than the newcomer's address. Else there are none. So one
+ * client that takes all places cannot keep other clients out.
  */
 export function heldTooMany<T extends { readonly holder: Holder }>(
   items: Iterable<T>,

@@ -6,7 +6,6 @@ import { MINING_FAULTS } from './mining-faults.ts'
 import { NETWORK_FAULTS } from './network-faults.ts'
 import { OUTSIDE_FAULTS } from './outside-faults.ts'
 
-/** Every fault by its code: see {@link FaultRow}. */
 export const FAULT_TABLE = {
   'amount/not-decimal': sender('"{text}" is not a plain decimal number'),
   'amount/too-many-decimals': sender('"{text}" has more than {decimals} decimals'),
@@ -237,5 +236,5 @@ export const FAULT_TABLE = {
   'storage/full': unblamed('the disk of {folder} is full or failing: {reason}; free some space and start again'),
 } as const satisfies Record<string, FaultRow>
 
-/** Every internal fault code, in the form `area/what-is-wrong`. */
+/** A code has the form `area/what-is-wrong`. */
 export type FaultCode = keyof typeof FAULT_TABLE

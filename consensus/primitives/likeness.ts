@@ -1,18 +1,17 @@
 /** Characters of a mistyped name that are compared. The name is untrusted, and a long one would take long. */
 const TYPED_CHARS_MAX = 64
-/** Most known names that a message lists. */
 const LISTED_MAX = 12
 /** Up to this share of changed letters, a word counts as a typo of another word. */
 const TYPO = 0.4
 
-/** The `most` names nearest to a mistyped one, nearest first. The mistyped word may be one word of a longer name. */
+/** Nearest first. The mistyped word may be one word of a longer name. */
 export function likest(mistyped: string, names: readonly string[], most: number): readonly string[] {
   const typed = mistyped.slice(0, TYPED_CHARS_MAX)
   const far = new Map(names.map((name) => [name, remoteness(typed, name)]))
   return names.toSorted((a, b) => (far.get(a) as number) - (far.get(b) as number)).slice(0, most)
 }
 
-/** The name that was probably meant, or undefined. One letter may be wrong, or a third of the name; case does not matter. */
+/** One letter may be wrong, or a third of the name; case does not matter. */
 export function meantName(mistyped: string, names: readonly string[]): string | undefined {
   const typed = mistyped.slice(0, TYPED_CHARS_MAX).toLowerCase()
   const [near] = names
@@ -22,7 +21,6 @@ export function meantName(mistyped: string, names: readonly string[]): string | 
   return near?.name
 }
 
-/** Says that there is no such `what` (an option, a member, a word), and suggests the name that may have been meant. */
 export function unknownName(what: string, name: string, known: readonly string[]): string {
   const absent = `there is no ${what} ${name.slice(0, TYPED_CHARS_MAX)}`
   const meant = meantName(name, known)

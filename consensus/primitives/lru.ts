@@ -6,9 +6,9 @@ interface Entry<K, V> {
 }
 
 /**
- * A map that keeps its `limit` most recently used entries. A linked list holds the order of use. The order of the `Map`
- * itself would not do: moving an entry to its end leaves a gap at each read, and an iterator kept open to skip the gaps
- * keeps every table that the `Map` has outgrown.
+ * Keeps the `limit` most recently used entries. A linked list holds the order of use. The order of the `Map` itself
+ * would not do: moving an entry to its end leaves a gap at each read, and an iterator kept open to skip the gaps keeps
+ * every table that the `Map` has outgrown.
  */
 export class LruMap<K, V> {
   readonly #entries = new Map<K, Entry<K, V>>()
@@ -83,7 +83,7 @@ export class LruMap<K, V> {
   }
 }
 
-/** A set that keeps its `limit` newest members. */
+/** Keeps the `limit` newest members. */
 export class LruSet<T> {
   readonly #members: LruMap<T, true>
 

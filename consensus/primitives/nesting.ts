@@ -1,6 +1,4 @@
-/**
- * Whether JSON is nested deeper than `levels`. A loop, since even a small body can be nested too deep for recursion.
- */
+/** A loop, since even a small body can be nested too deep for recursion. */
 export function isDeeperThan(levels: number, value: unknown): boolean {
   const left: { readonly value: unknown; readonly level: number }[] = [{ value, level: 0 }]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

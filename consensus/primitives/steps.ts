@@ -1,4 +1,3 @@
-/** Runs a generator to its end without a pause. */
 export function runNow<T>(steps: Generator<void, T>): T {
   for (;;) {
     const step = steps.next()

@@ -1,6 +1,5 @@
 /** Text in consensus is printable UTF-8. This program checks it itself: decoders that differ would split the chain. */
 
-/** Whether every byte is printable ASCII, 0x20 to 0x7e. */
 export function isPrintableAscii(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte >= 0x20 && byte <= 0x7e)
 }
@@ -23,7 +22,7 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   return text
 }
 
-/** UTF-8 bytes of a text; lone surrogates become U+FFFD, as everywhere on the web. */
+/** Lone surrogates become U+FFFD. */
 export function encodeText(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }

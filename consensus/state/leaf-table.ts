@@ -34,7 +34,7 @@ export class LeafTable {
     this.#most = most
   }
 
-  /** Adds the leaves of a page; false if there is no room for them. */
+  /** False if there is no room for the leaves of the page. */
   add(form: Uint8Array): boolean {
     const leaves = leavesIn(form)
     for (let slot = 0; slot < PAGE_SLOTS; slot++) {
@@ -52,7 +52,6 @@ export class LeafTable {
     return true
   }
 
-  /** Whether a leaf with this path and value hash was added. */
   has(path: Uint8Array, value: Uint8Array): boolean {
     const { hash } = makeLeaf({ path, value })
     for (let place = this.#placeOf(hash); this.#places[place] !== 0; place = (place + 1) & this.#mask) {

@@ -20,10 +20,7 @@ export interface ValueChange {
   readonly after: unknown
 }
 
-/**
- * Copy-on-write journal over a view. A block is executed on it, and the writes of a failed payload are reverted to a mark.
- * All writes that are left make the block's diff. The base view is never changed.
- */
+/** Copy-on-write journal over a view, which is never changed. The writes of a failed payload are reverted to a mark. */
 export class Overlay implements StateView {
   readonly #base: StateView
   readonly #entries = new Map<StateKey, Entry>()
@@ -45,12 +42,10 @@ export class Overlay implements StateView {
     this.#set(table, id, undefined)
   }
 
-  /** A point that {@link revert} can return to. */
   mark(): number {
     return this.#journal.length
   }
 
-  /** Undoes everything written since the mark. */
   revert(mark: number): void {
     while (this.#journal.length > mark) {
       const { key, previous } = this.#journal.pop() as { key: StateKey; previous: Entry }

@@ -7,7 +7,6 @@
 
 /** Bytes of a hash, of a path and of a value hash. */
 export const HASH_BYTES = 32
-/** Bytes of the two masks. */
 export const FORM_HEAD_BYTES = 4
 const LEAF_BYTES = 2 * HASH_BYTES
 const EVEN_SLOTS = 0x5555
@@ -27,7 +26,7 @@ export function pairHasLeaf(leaves: number, pair: number): boolean {
   return ((leaves >>> (2 * pair)) & 0b11) !== 0
 }
 
-/** Bytes of a form; both arguments are masks of slots. */
+/** Both arguments are masks of slots. */
 export function formBytes(leaves: number, inner: number): number {
   return pairsAt(leaves, inner) + HASH_BYTES * count(pairsWithLeaves(leaves))
 }

@@ -9,7 +9,6 @@ export interface GivenPage {
   readonly form: Uint8Array
 }
 
-/** A page that must come, with its hash. */
 export interface ExpectedPage {
   readonly id: PageId
   readonly hash: Uint8Array
@@ -31,7 +30,7 @@ export function hashesOfGiven(given: readonly GivenPage[]): readonly (Uint8Array
   })
 }
 
-/** Pages below a page, in the order of their ids. */
+/** In the order of their ids. */
 function pagesBelow({ id, form }: GivenPage): readonly ExpectedPage[] {
   const inner = innerIn(form)
   const below: ExpectedPage[] = []
@@ -48,14 +47,13 @@ function pagesBelow({ id, form }: GivenPage): readonly ExpectedPage[] {
  * what it must hash to, so nothing is taken that the root does not prove.
  */
 export class PageWalk {
-  /** Pages to come, the next one last. */
+  /** The next page is the last. */
   readonly #expected: ExpectedPage[]
 
   private constructor(expected: readonly ExpectedPage[]) {
     this.#expected = [...expected]
   }
 
-  /** A walk that begins at the root page. */
   static from(root: Uint8Array): PageWalk {
     return new PageWalk([{ id: ROOT_PAGE, hash: root }])
   }
@@ -73,7 +71,7 @@ export class PageWalk {
     return new PageWalk(expected)
   }
 
-  /** The page that comes next; undefined at the end. */
+  /** Undefined at the end. */
   get next(): ExpectedPage | undefined {
     return this.#expected.at(-1)
   }
@@ -98,14 +96,13 @@ export class PageWalk {
   }
 }
 
-/** How many leaves a page holds. */
 export function leafCount(form: Uint8Array): number {
   let [count, leaves] = [0, leavesIn(form)]
   for (; leaves !== 0; leaves &= leaves - 1) count += 1
   return count
 }
 
-/** Whether the tree has a leaf with this path and value hash. `formOf` gives its pages, which must be proven. */
+/** The pages that `formOf` gives must be proven. */
 export function hasLeaf(
   formOf: (id: PageId) => Uint8Array | undefined,
   path: Uint8Array,
@@ -131,7 +128,7 @@ function isLeaf(form: Uint8Array, at: number, path: Uint8Array, valueHash: Uint8
   return true
 }
 
-/** The page, built from its leaves and the hashes of the pages below; undefined if the form is not sound. */
+/** Undefined if the form is not sound. */
 function rebuilt({ id, form }: GivenPage): Page | undefined {
   if (form.length < FORM_HEAD_BYTES) return undefined
   const [leaves, inner] = [leavesIn(form), innerIn(form)]

@@ -18,9 +18,7 @@ export const SINGLE = 1
 /** Kind of a node with at least two leaves below it. */
 export const INNER = 2
 
-/** Slots of a page. */
 export const PAGE_SLOTS = 16
-/** Levels of the tree in one page. */
 export const PAGE_LEVELS = 4
 /** Nodes are numbered as in a heap: 1 is the root, 2n and 2n + 1 are below n, and 16 to 31 are the slots. */
 export const PAGE_ROOT = 1
@@ -60,10 +58,8 @@ interface Draft {
  * A page holds four levels of the state tree: sixteen slots and the nodes above them. A slot is empty, a leaf, or the
  * root of the page below. A subtree with a single leaf IS that leaf; an empty side is hashed as zeros. Pages are how
  * this node stores the tree; consensus knows only the tree. Only the maker of a page may change it, and only before it
- * is shared.
- *
- * A full block opens thousands of pages and follows few paths in each. So an unchanged page is just its stored form, and
- * a change begins with the hashes stored there: no leaf is hashed to open a page.
+ * is shared. An unchanged page is just its stored form, so no leaf is hashed to open a page: a full block opens
+ * thousands.
  */
 export class Page {
   #form: Uint8Array
@@ -83,7 +79,7 @@ export class Page {
     return new Page(NOTHING)
   }
 
-  /** The page of a stored form. The form must not change afterwards. */
+  /** The form must not change afterwards. */
   static ofForm(form: Uint8Array): Page {
     // Hashes are copied as words, so the form must be aligned to words.
     const page = new Page(form.byteOffset % WORD_BYTES === 0 ? form : copy(form))
@@ -92,7 +88,7 @@ export class Page {
     return page
   }
 
-  /** The stored form; it must not be changed. */
+  /** The result must not be changed. */
   form(): Uint8Array {
     if (this.#draft === undefined) return this.#form
     Page.rehash([this])
@@ -101,7 +97,6 @@ export class Page {
     return this.#form
   }
 
-  /** A copy to change. */
   copy(): Page {
     return new Page(this.form())
   }
@@ -110,7 +105,6 @@ export class Page {
     return this.kind(PAGE_SLOTS + slot)
   }
 
-  /** Whether the leaf in a slot is the one with this path. */
   holds(slot: number, path: Uint8Array): boolean {
     if (!this.#isLeaf(slot)) return false
     const own = this.#draft?.leaves[slot]
@@ -157,7 +151,7 @@ export class Page {
     return hashStateNode(this.hash(2 * node), this.hash(2 * node + 1))
   }
 
-  /** The only leaf below a node of kind {@link SINGLE}. */
+  /** The node must be of kind {@link SINGLE}. */
   singleLeaf(node: number): Leaf {
     return this.leafAt(levelOf(this.#leaves & (SLOTS_BELOW[node] as number))) as Leaf
   }
@@ -205,7 +199,6 @@ export class Page {
     }
   }
 
-  /** Hashes those leaves of a pair whose hashes are not known. */
   #hashLeaves(draft: Draft, pair: number): void {
     for (let node = 2 * pair; node <= 2 * pair + 1; node++) {
       if (isKnown(draft, node) || this.kind(node) !== SINGLE) continue
@@ -215,7 +208,6 @@ export class Page {
     }
   }
 
-  /** Gives a node with one leaf below it the hash of that child. */
   #become(draft: Draft, node: number): void {
     const child = this.kind(2 * node) === EMPTY ? 2 * node + 1 : 2 * node
     copyWords(draft.words, wordOf(draft, child), draft.words, wordOf(draft, node), HASH_WORDS)
@@ -233,7 +225,7 @@ export class Page {
     }
   }
 
-  /** Sets the kind of a slot. The caller writes its content. All hashes above it become stale. */
+  /** The caller writes the content of the slot. All hashes above it become stale. */
   #set(slot: number, kind: number): Draft {
     this.#draft ??= this.#begin()
     const draft = this.#draft
@@ -280,7 +272,7 @@ export class Page {
     }
   }
 
-  /** The stored form of a page whose hashes are all known. */
+  /** All hashes of the page must be known. */
   #formOf(draft: Draft): Uint8Array {
     const form = new Uint8Array(formBytes(this.#leaves, this.#inner))
     form.set([this.#leaves & 0xff, this.#leaves >> 8, this.#inner & 0xff, this.#inner >> 8])
@@ -364,7 +356,7 @@ interface Scratch {
 
 let scratch: Scratch = { messages: new Uint32Array(0), results: new Uint32Array(0) }
 
-/** Buffers for `nodes` hashes. They are kept between calls, so that hashing makes no garbage for every page. */
+/** Kept between calls, so that hashing makes no garbage for every page. */
 function scratchFor(nodes: number): Scratch {
   if (scratch.results.length < nodes * HASH_WORDS) {
     scratch = { messages: new Uint32Array(nodes * 2 * HASH_WORDS), results: new Uint32Array(nodes * HASH_WORDS) }
@@ -380,7 +372,6 @@ export function makeLeaf({ path, value }: Pick<Leaf, 'path' | 'value'>): Leaf {
   return { path, value, hash: taggedHash('stateLeaf', path, value) }
 }
 
-/** Hash of a node of the tree. */
 export function hashStateNode(left: Uint8Array, right: Uint8Array): Uint8Array {
   return hashNode(left, right, NODE_TAG)
 }

@@ -13,7 +13,6 @@ export interface StateProof {
   readonly leaf: { readonly path: Uint8Array; readonly value: Uint8Array } | null
 }
 
-/** Builds the proof for a key. */
 export function proveState(reader: PageReader, key: StateKey): StateProof {
   const path = pathOf(key)
   const siblings: Uint8Array[] = []
@@ -38,7 +37,7 @@ export function proveState(reader: PageReader, key: StateKey): StateProof {
   }
 }
 
-/** Whether the proof shows that `key` holds `value` under the root; undefined is absence. */
+/** An undefined `value` stands for absence. */
 export function verifyStateProof(root: Hash, key: StateKey, value: Uint8Array | undefined, proof: StateProof): boolean {
   if (!isHexBytes(key)) return false
   const path = pathOf(key)

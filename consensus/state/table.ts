@@ -6,7 +6,6 @@ import { encodeText } from '../primitives/text.ts'
 /** Key of one state record: table prefix and record id, in hex. */
 export type StateKey = string & { readonly __stateKey: unique symbol }
 
-/** Asset id of the native coin. */
 export const NATIVE_ASSET = '0'.repeat(64) as Hash
 
 /**
@@ -18,18 +17,17 @@ export interface Holding {
   readonly amount: bigint
 }
 
-/** One kind of state record. The state root commits to rooted tables. All other tables follow from the rooted ones. */
+/** The state root commits to rooted tables. All other tables follow from the rooted ones. */
 export interface StateTable<Id, T> {
   readonly name: string
   readonly prefix: number
   readonly codec: Codec<T>
   readonly rooted: boolean
   readonly key: (id: Id) => StateKey
-  /** What the record accounts for; absent if the table never holds coins. */
+  /** Absent if the table never holds coins. */
   readonly holdings?: (value: T, key: StateKey) => readonly Holding[]
 }
 
-/** Any table, as stores see it. */
 export type AnyStateTable = StateTable<never, unknown>
 
 /** Forgets a table's types, for lists of tables. */
@@ -47,18 +45,16 @@ interface TableOptions<Id, T> {
   readonly holdings?: (value: T, key: StateKey) => readonly Holding[]
 }
 
-/** Declares a table. `createRuleBook` asserts that no two tables have the same prefix. */
 export function stateTable<Id, T>({ id, rooted = true, ...rest }: TableOptions<Id, T>): StateTable<Id, T> {
   const prefixHex = rest.prefix.toString(16).padStart(2, '0')
   return { ...rest, rooted, key: (value) => (prefixHex + id(value)) as StateKey }
 }
 
-/** Hex of a text id, for a key. */
 export function textKey(value: string): string {
   return toHex(encodeText(value))
 }
 
-/** Hex of a height, most significant byte first, so that keys sort by height. */
+/** Most significant byte first, so that keys sort by height. */
 export function heightKey(height: number): string {
   return height.toString(16).padStart(8, '0')
 }

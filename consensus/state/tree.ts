@@ -14,32 +14,27 @@ import type { StateChange } from './view.ts'
  */
 export type PageId = string & { readonly __pageId: unique symbol }
 
-/** Where pages are read from. */
 export interface PageReader {
-  /** The page with this id, or undefined. The caller must not change it. */
+  /** The caller must not change the page. */
   page(id: PageId): Page | undefined
 }
 
-/** New root and every page that changed; null is a page that was removed. */
+/** `pages` has every page that changed; null is a page that was removed. */
 export interface TreeUpdate {
   readonly root: Hash
   readonly pages: ReadonlyMap<PageId, Page | null>
 }
 
-/** The page at the top of the tree. */
 export const ROOT_PAGE = '' as PageId
 
 /** Records between two yields of {@link updateTree}, so that the caller can pause often. */
 const RECORDS_PER_STEP = 32
-/** Pages hashed between two yields. */
 const PAGES_PER_STEP = 64
 
-/** Path of a record: the hash of its key. */
 export function pathOf(key: StateKey): Uint8Array {
   return taggedHash('stateKey', fromHex(key))
 }
 
-/** Hash of a record's value, as in its leaf. */
 export function valueHash(value: Uint8Array): Uint8Array {
   return taggedHash('stateValue', value)
 }
@@ -75,7 +70,6 @@ export function* updateTree(
   return yield* foldPages(dirty)
 }
 
-/** Runs {@link updateTree} to its end at once. */
 export function updateTreeNow(reader: PageReader, changes: readonly StateChange[], unwind = false): TreeUpdate {
   return runNow(updateTree(reader, changes, unwind))
 }
@@ -100,7 +94,6 @@ export function nibbleOf(path: Uint8Array, depth: number): number {
   return depth % 2 === 0 ? byte >> 4 : byte & 0xf
 }
 
-/** Page below a slot. */
 export function pageBelow(id: PageId, slot: number): PageId {
   return (id + NIBBLES[slot]) as PageId
 }
@@ -112,10 +105,7 @@ interface Pages {
   readonly begin: (id: PageId) => Page
 }
 
-/**
- * Walks to the record's place and sets or clears its leaf. If another leaf is in the way of a new one, it moves one
- * page down.
- */
+/** If another leaf is in the way of a new one, it moves one page down. */
 function place({ open, begin }: Pages, { path, leaf }: LeafChange): void {
   let id = ROOT_PAGE
   for (let depth = 0; ; depth++) {
@@ -157,7 +147,7 @@ function* foldPages(dirty: ReadonlyMap<PageId, Page>): Generator<void, TreeUpdat
   return { root: toHex((dirty.get(ROOT_PAGE) as Page).hash(PAGE_ROOT)) as Hash, pages }
 }
 
-/** Writes the result of a page into the page above; null if the page is not needed. */
+/** Null if the page is not needed. */
 function fold(dirty: ReadonlyMap<PageId, Page>, id: PageId): Page | null {
   const page = dirty.get(id) as Page
   if (id === ROOT_PAGE) return page

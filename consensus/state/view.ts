@@ -6,7 +6,7 @@ export interface StateView {
   get<Id, T>(table: StateTable<Id, T>, id: Id): T | undefined
 }
 
-/** One record's change, as bytes; undefined is absence. */
+/** Undefined is absence. */
 export interface StateChange {
   readonly table: AnyStateTable
   readonly key: StateKey
@@ -14,7 +14,6 @@ export interface StateChange {
   readonly after: Uint8Array | undefined
 }
 
-/** A state held in memory, such as the empty state before genesis. */
 export class MemoryState implements StateView {
   readonly #records = new Map<StateKey, { readonly table: AnyStateTable; readonly value: unknown }>()
 
@@ -22,7 +21,6 @@ export class MemoryState implements StateView {
     return this.#records.get(table.key(id))?.value as T | undefined
   }
 
-  /** Applies a block's changes, or undoes them with `unwind`. */
   apply(changes: readonly StateChange[], unwind = false): void {
     for (const { table, key, before, after } of changes) {
       const bytes = unwind ? before : after

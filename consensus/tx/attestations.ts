@@ -12,13 +12,11 @@ const ROTATION = container('Rotation', {
   resume: NETWORK_NUMBERS,
 })
 
-/** A new committee, new vaults, and networks that resume after a halt. */
 export type Rotation = ValueOf<typeof ROTATION>
 
 /** Identifies a payment into a vault: its network, its transaction there, and its place in that transaction. */
 export type DepositName = Pick<BridgeDeposit, 'network' | 'externalTxId' | 'outputIndex'>
 
-/** Actions that committee members can attest. */
 export type AttestedAction =
   | ({ readonly action: 'deposit' } & DepositName & Pick<BridgeDeposit, 'to' | 'amount'>)
   | { readonly action: 'sign' | 'cancel'; readonly network: number; readonly withdrawalId: TxId }
@@ -31,7 +29,6 @@ export type AttestedAction =
   | ({ readonly action: 'rotate' } & Rotation)
   | { readonly action: 'halt'; readonly network: number }
 
-/** Name of an attested action. */
 export type AttestedActionName = AttestedAction['action']
 
 /** Numbers of the actions; never changed or reused. */
@@ -55,8 +52,8 @@ export function depositRecordId({ network, outputIndex, externalTxId }: DepositN
 }
 
 /**
- * What members sign for an action in a committee's epoch: H(attestation, action: u8 || network: u8 || epoch: u32 ||
- * record: 32 bytes || content). `attestationMessage` wraps it.
+ * What members sign for an action: H(attestation, action: u8 || network: u8 || epoch: u32 || record: 32 bytes ||
+ * content).
  */
 export function attestationDigest(action: AttestedAction, epoch: number): Uint8Array {
   return taggedHash(

@@ -12,10 +12,9 @@ import { TX_KINDS, type TxKind } from './kinds.ts'
 import type { TxRules } from './rules.ts'
 import type { TxBody } from './transaction.ts'
 
-/** Kind and payload that bring an attested action on chain. */
 export type AttestedPayload = Pick<TxBody, 'kind' | 'payload'>
 
-/** The payload of an action with its attestation. `create` is for deposits only and is not attested. */
+/** `create` is for deposits only and is not attested. */
 export function attestedPayload(action: AttestedAction, attestation: Attestation, create = false): AttestedPayload {
   switch (action.action) {
     case 'deposit': {
@@ -81,12 +80,11 @@ const ACTION_FORMS: Readonly<Record<AttestedActionName, FieldForms>> = {
   halt: { action: 'text', network: 'integer' },
 }
 
-/** JSON of an action. */
 export function actionToJson(prefix: string, action: AttestedAction): JsonObject {
   return recordToJson(prefix, ACTION_FORMS[action.action], action)
 }
 
-/** Reads an action from JSON and checks that a block could hold it; {@link actionToJson} writes it. */
+/** Also checks that a block could hold the action. */
 export function actionFromJson(prefix: string, rules: TxRules, json: unknown): Result<AttestedAction> {
   const name = (json as { readonly action?: unknown } | null)?.action
   const known = typeof name === 'string' && Object.hasOwn(ACTION_FORMS, name)

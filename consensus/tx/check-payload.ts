@@ -15,11 +15,10 @@ import type { TxBody } from './transaction.ts'
 export const CAPABILITY_COUNT = 16
 /** Highest price of a service: a million dollars, in millionths. */
 export const PRICE_USD_MICROS_MAX = 1_000_000_000_000n
-/** Most decimals of a token. */
 export const TOKEN_DECIMALS_MAX = 18
 const COMMITTEE_SCHEME = 3
 
-/** Checks a payload by its bytes and the rules alone. */
+/** Needs only the bytes and the rules. */
 export function checkPayload(body: TxBody, rules: TxRules): Fault | null {
   switch (body.kind) {
     case 'agent_register':
@@ -101,7 +100,6 @@ function checkBridge(body: BridgeBody, rules: TxRules): Fault | null {
   }
 }
 
-/** Checks that an amount is at least `least` and below the bound of any supply. */
 function checkAmount(field: string, value: bigint, least: bigint): Fault | null {
   if (value >= least && value < SUPPLY_BOUND) return null
   return fault('tx/amount', { field, value: value.toString(), least: least.toString() })

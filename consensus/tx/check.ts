@@ -19,7 +19,7 @@ function checkEnvelope(body: TxBody, rules: TxRules): Fault | null {
   return null
 }
 
-/** Checks without state: keys are present exactly at nonce 0 and are the sender's; signatures are in order. */
+/** Keys are present exactly at nonce 0 and are the sender's; signatures are in order. */
 function checkWitnessForm({ body, witness }: Transaction): Fault | null {
   if ((body.nonce === 0n) !== witness.keys.length > 0) return fault('tx/keys-misplaced')
   const { signatures } = witness
@@ -55,7 +55,6 @@ export function checkWitnessAgainst(keys: AccountKeys, signatures: Signatures): 
   return null
 }
 
-/** The signatures of a transaction to check under its account's keys, or why they cannot fit. */
 export function signatureJob(tx: Transaction, keys: AccountKeys, network: SigningNetwork): Result<SignatureJob> {
   const misfit = checkWitnessAgainst(keys, tx.witness.signatures)
   if (misfit !== null) return fail(misfit)

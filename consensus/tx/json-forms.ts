@@ -1,6 +1,5 @@
 import type { TxKind } from './kinds.ts'
 
-/** JSON form of a payload field: a plain form, a record, or a list of records. */
 export type FieldForm =
   | 'text'
   | 'integer'
@@ -14,7 +13,7 @@ export type FieldForm =
   | { readonly record: FieldForms }
   | { readonly list: FieldForms }
 
-/** Forms by field name, in encoding order. */
+/** By field name, in encoding order. */
 export type FieldForms = { readonly [field: string]: FieldForm }
 
 const AGENT: FieldForms = {
@@ -120,7 +119,6 @@ const MARKET = {
   },
 } as const
 
-/** JSON forms of every kind's payload. */
 export const PAYLOAD_FORMS: Readonly<Record<TxKind, FieldForms>> = {
   transfer: { to: 'address', amount: 'bigint', create: 'boolean' },
   ...TOKENS,

@@ -9,19 +9,17 @@ import { assembleTransaction, encodeBody, encodeWitness, type Transaction, type 
 
 /**
  * The JSON form of a transaction: addresses as text, amounts and 64-bit integers as decimal strings, bytes and hashes
- * as lower-case hex, everything else as its JSON type. Only this file converts between JSON and the binary form.
+ * as lower-case hex, everything else as its JSON type.
  */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
-/** A JSON object. */
 export type JsonObject = { readonly [key: string]: Json }
 
-/** JSON of a payload. */
 export function payloadToJson(prefix: string, { kind, payload }: Pick<TxBody, 'kind' | 'payload'>): JsonObject {
   return writeFields(prefix, PAYLOAD_FORMS[kind], payload)
 }
 
-/** JSON of a transaction, with its ids; {@link transactionFromJson} reads it and ignores the ids. */
+/** Has the ids too, which {@link transactionFromJson} ignores. */
 export function transactionToJson(prefix: string, tx: Transaction): JsonObject {
   const { body, witness, txId, wtxId, size } = tx
   return {
@@ -45,19 +43,16 @@ export function transactionToJson(prefix: string, tx: Transaction): JsonObject {
   }
 }
 
-/** JSON of a record whose fields have these forms. */
 export function recordToJson(prefix: string, forms: FieldForms, record: object): JsonObject {
   return writeFields(prefix, forms, record)
 }
 
-/** Reads a record with exactly these fields. Types are checked here; the encoding checks ranges and grammars. */
+/** Reads a record with exactly these fields. Only types are checked: the encoding checks ranges and grammars. */
 export function recordFromJson(prefix: string, forms: FieldForms, json: unknown): Result<object> {
   return reading(() => ok(new Reader(prefix, json, '').fields(forms)))
 }
 
-/**
- * Reads a transaction. Field types are checked here; the encoding and decoding at the end check ranges and grammars.
- */
+/** Field types are checked here; the encoding and decoding at the end check ranges and grammars. */
 export function transactionFromJson(prefix: string, json: unknown): Result<Transaction> {
   return reading(() => readTransaction(new Reader(prefix, json, '')))
 }

@@ -24,12 +24,11 @@ export interface AccountSigner {
   ): Promise<readonly { readonly keyIndex: number; readonly bytes: Uint8Array }[]>
 }
 
-/** Address of a signer. */
 export function addressOfSigner(signer: Pick<AccountSigner, 'keys'>): Address {
   return addressOfKeys(encodeAccountKeys(signer.keys))
 }
 
-/** Signs a body. The witness carries the keys if the nonce is 0. */
+/** The witness carries the keys if the nonce is 0. */
 export async function signTransaction(
   body: TxBody,
   signer: AccountSigner,
@@ -45,7 +44,7 @@ export async function signTransaction(
   return assembled.value
 }
 
-/** Signs a text for a network. It can never pass for a transaction: the signed message begins with its domain. */
+/** The signed message begins with its domain, so a signed text never passes for a transaction. */
 export async function signText(
   text: string,
   signer: AccountSigner,

@@ -25,7 +25,6 @@ export const SIGNED_TEXT_CHARS_MAX = 10_000
 const ADDRESS_CHARS_MAX = 200
 const FIELDS = ['address', 'text', 'signature', 'keys']
 
-/** The signatures of a text to check under its account's keys, or why they cannot fit. */
 export function textJob(
   { text, signature }: SignedText,
   keys: AccountKeys,
@@ -43,7 +42,7 @@ export function textJob(
   return ok({ domain: 'text', message: textMessage(network, keys.scheme, text), parts })
 }
 
-/** Reads the JSON of a signed text. Its form is checked here; the caller, who knows the network, checks the address. */
+/** Only the form is checked: the caller, who knows the network, checks the address. */
 export function readSignedText(json: string): Result<SignedText> {
   const fields = objectOf(json)
   if (fields === undefined) return refused('signed text', 'must be a JSON object')

@@ -20,9 +20,7 @@ import type { Address, TxId, WtxId } from '../primitives/ids.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
 import { kindOfNumber, PAYLOAD_BYTES_MAX, type PayloadOf, TX_KINDS, type TxKind } from './kinds.ts'
 
-/** The only transaction version. */
 export const TX_VERSION = 1
-/** Longest memo. */
 export const MEMO_BYTES_MAX = 128
 /** Longest witness: room for eight keys and eight signatures of scheme 2. */
 export const WITNESS_BYTES_MAX = 48 * 1024
@@ -48,19 +46,18 @@ const WITNESS = container('Witness', {
 
 const TRANSACTION = container('Transaction', { body: byteList(BODY.maxSize), witness: byteList(WITNESS_BYTES_MAX) })
 
-/** Longest transaction on the wire. */
 export const TX_BYTES_MAX = TRANSACTION.maxSize
 
 type RawBody = ValueOf<typeof BODY>
 
-/** The signed part of a transaction. `kind` determines the type of `payload`. */
+/** `kind` determines the type of `payload`. */
 export type TxBody<K extends TxKind = TxKind> = Omit<RawBody, 'kind' | 'payload'> &
   { [P in K]: { readonly kind: P; readonly payload: PayloadOf<P> } }[K]
 
-/** Signatures, and the account's keys. `keys` is empty unless the nonce is 0. */
+/** `keys` is empty unless the nonce is 0. */
 export type Witness = ValueOf<typeof WITNESS>
 
-/** A decoded transaction with its encoded parts, so that hashing need not encode again. */
+/** The encoded parts are kept, so that hashing need not encode again. */
 export interface Transaction<K extends TxKind = TxKind> {
   readonly body: TxBody<K>
   readonly witness: Witness
@@ -81,18 +78,15 @@ export function witnessTransactionId(txId: TxId, witnessBytes: Uint8Array): WtxI
   return taggedHashHex<WtxId>('witnessId', fromHex(txId), witnessBytes)
 }
 
-/** Encodes a body; the result is what {@link transactionId} hashes. */
 export function encodeBody(body: TxBody): Uint8Array {
   const { number, payload } = TX_KINDS[body.kind]
   return encode(BODY, { ...body, kind: number, payload: encode(payload as never, body.payload as never) })
 }
 
-/** Encodes a witness. */
 export function encodeWitness(witness: Witness): Uint8Array {
   return encode(WITNESS, witness)
 }
 
-/** Wire bytes of a transaction. */
 export function encodeTransaction({
   bodyBytes,
   witnessBytes,
@@ -100,7 +94,7 @@ export function encodeTransaction({
   return encode(TRANSACTION, { body: bodyBytes, witness: witnessBytes })
 }
 
-/** Decodes wire bytes completely, payload included. The transaction has its own copy of the bytes. */
+/** The transaction has its own copy of the bytes. */
 export function decodeTransaction(bytes: Uint8Array): Result<Transaction> {
   return decodeTransactionView(copy(bytes))
 }
@@ -118,7 +112,6 @@ export function detached(tx: Transaction): Transaction {
   return own.value
 }
 
-/** Decodes a transaction from its two parts, as blocks and stores hold them. */
 export function assembleTransaction(bodyBytes: Uint8Array, witnessBytes: Uint8Array): Result<Transaction> {
   const body = decodeBody(bodyBytes)
   if (!body.ok) return body
@@ -133,7 +126,6 @@ export function assembleTransaction(bodyBytes: Uint8Array, witnessBytes: Uint8Ar
 /** The two SSZ offsets before body and witness. */
 const TRANSACTION_OFFSETS_BYTES = 8
 
-/** Decodes a body and its payload. */
 export function decodeBody(bytes: Uint8Array): Result<TxBody> {
   const raw = decode(BODY, bytes)
   if (!raw.ok) return raw

@@ -43,8 +43,7 @@ const DECLARED_WRITES: Readonly<Record<Exclude<TxKind, 'agent_receipt' | 'swap'>
 const SWAP_BASE_WRITES = 3
 
 /**
- * The most records that the transaction can write. The block limit counts these, not the records that are really
- * written, so it does not depend on the state.
+ * The most records that the transaction can write. The block limit counts these, so it does not depend on the state.
  */
 export function declaredWrites(body: TxBody): number {
   switch (body.kind) {

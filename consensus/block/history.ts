@@ -90,7 +90,7 @@ export interface HistoryProof {
   readonly siblings: readonly HistoryNode[]
 }
 
-/** `nodeAt` is asked for perfect nodes only. */
+/** Calls `nodeAt` for perfect nodes only. */
 export function historyProof(
   index: number,
   count: number,

@@ -231,10 +231,7 @@ export class Chain implements ChainFollower {
     return ok('connected')
   }
 
-  /**
-   * The verifier checks signatures while the block is executed: the state tree is computed before the verdict and
-   * dropped if a signature is bad.
-   */
+  /** The verifier checks signatures while the block is executed. If one is bad, the finished state tree is dropped. */
   async #connect(block: Block, entry: BlockEntry, signatures: Promise<Fault | null>): Promise<Fault | null> {
     const { ruleBook, database, pacer } = this.#deps
     // The promise may be awaited late or not at all. If the verifier fails, that must not be an unhandled rejection.

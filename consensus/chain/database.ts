@@ -88,7 +88,7 @@ class StateCache {
     this.#pagesLike(id).set(id, page)
   }
 
-  /** With `unwind`, the changes are undone. */
+  /** With `unwind`, the changes of the block were undone. */
   remember(changes: readonly StateChange[], tree: TreeUpdate, unwind: boolean): void {
     for (const { table, key, before, after } of changes) {
       const bytes = unwind ? before : after

@@ -277,7 +277,7 @@ class Filling {
 
   *steps(candidates: Iterable<Transaction>): Generator<void> {
     for (const tx of candidates) {
-      // After a skipped transaction, the account's next nonces cannot follow.
+      // After a skipped transaction, the account's next nonces cannot follow. Other accounts are still tried.
       if (this.#skipped.has(tx.body.sender)) continue
       if (!this.#take(tx)) this.#skipped.add(tx.body.sender)
       yield

@@ -63,7 +63,7 @@ export class SideBranches {
     return this.#blocks.has(id)
   }
 
-  /** Adds a block without children, or updates one. */
+  /** Adds a new block, which has no children yet, or updates a known one. */
   add({ id, header, totalWork, invalid }: BlockEntry): void {
     this.#blocks.set(id, { id, parent: header.parent, height: header.height, totalWork, invalid })
   }
@@ -74,7 +74,7 @@ export class SideBranches {
     this.add(entry)
   }
 
-  /** Removes a block that joined the best chain or was dropped with its branch. */
+  /** The block joined the best chain or was dropped with its branch. */
   delete(id: BlockId): void {
     if (this.#blocks.delete(id)) this.#forkHeights.clear()
   }

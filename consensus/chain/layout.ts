@@ -302,7 +302,6 @@ export function encodeSchema(): Uint8Array {
   return encode(SCHEMA, { version: SCHEMA_VERSION })
 }
 
-/** Decodes a schema version. */
 export function decodeSchema(bytes: Uint8Array): number {
   return decodeOwn(SCHEMA, bytes).version
 }

@@ -33,8 +33,8 @@ export interface RuleBook extends Protocol {
   /** Hash of the rules at all heights, as far as this release knows them. */
   readonly fingerprint: Hash
   /**
-   * Two nodes must agree on it once their chain has that height. Later steps may differ, since one node may not be
-   * upgraded yet.
+   * Hash of the rules up to a height. Two nodes must agree on it once their chain has that height. Later steps may
+   * differ, since one node may not be upgraded yet.
    */
   readonly fingerprintAt: (height: number) => Hash
   /** Verdicts are remembered: miners and validators ask repeatedly. */

@@ -28,8 +28,8 @@ const ACCOUNT_KEYS = container('AccountKeys', { scheme: uint8, threshold: uint8,
 export const ACCOUNT_KEYS_BYTES_MAX = ACCOUNT_KEYS.maxSize
 
 /**
- * The one encoding, whose hash is the address. Unsound keys are a bug: coins sent to their address could never be
- * spent.
+ * The one encoding of account keys; the address is its hash. Unsound keys are a bug: coins sent to their address could
+ * never be spent.
  */
 export function encodeAccountKeys(keys: AccountKeys): Uint8Array {
   const reason = whyUnsound(keys)

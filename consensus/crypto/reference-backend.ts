@@ -31,7 +31,7 @@ function verifyCofactorless(message: Uint8Array, signature: Uint8Array, publicKe
   return equal(expected.toBytes(), encodedR)
 }
 
-/** Undefined if no point of the curve has this y, as for half of all y. */
+/** Undefined if the bytes encode no point of the curve, as for half of all y. */
 function pointOf(encoded: Uint8Array): InstanceType<typeof ed25519.Point> | undefined {
   try {
     return ed25519.Point.fromBytes(encoded)

@@ -22,7 +22,7 @@ export function openToken(overlay: Overlay, token: GenesisToken, createdAt: numb
   overlay.put(SYMBOLS, skeletonOf(symbol), { asset })
 }
 
-/** The rules for new tokens hold at genesis too. The opening balances open their accounts. */
+/** Genesis tokens must pass the rules for new tokens. The opening balances open their accounts. */
 export function launchTokens(overlay: Overlay, rules: LedgerRules, ledgers: GenesisLedgers): void {
   overlay.put(SYMBOLS, skeletonOf(rules.coin.symbol), { asset: NATIVE_ASSET })
   for (const token of ledgers.tokens) {

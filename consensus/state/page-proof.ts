@@ -47,7 +47,7 @@ function pagesBelow({ id, form }: GivenPage): readonly ExpectedPage[] {
  * what it must hash to, so nothing is taken that the root does not prove.
  */
 export class PageWalk {
-  /** The next page is the last. */
+  /** Pages to come. The next one stands at the end. */
   readonly #expected: ExpectedPage[]
 
   private constructor(expected: readonly ExpectedPage[]) {

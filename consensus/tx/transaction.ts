@@ -57,7 +57,7 @@ export type TxBody<K extends TxKind = TxKind> = Omit<RawBody, 'kind' | 'payload'
 /** `keys` is empty unless the nonce is 0. */
 export type Witness = ValueOf<typeof WITNESS>
 
-/** The encoded parts are kept, so that hashing need not encode again. */
+/** Keeps the encoded parts, so that hashing need not encode again. */
 export interface Transaction<K extends TxKind = TxKind> {
   readonly body: TxBody<K>
   readonly witness: Witness

@@ -15,7 +15,7 @@ export const TEXT_ROLES: readonly ModelRole[] = ['general', 'reason', 'code', 'f
 /** Models with these roles may be asked about images, if they support them. */
 export const PICTURE_ROLES: readonly ModelRole[] = [...TEXT_ROLES, 'vision']
 
-/** A model with no other role than `vision` is asked only about images. */
+/** The role `vision` counts only for questions about images. */
 export function canAnswer(
   { roles, supports }: Pick<ModelFacts, 'roles' | 'supports'>,
   needs: readonly ModelSupport[] = [],

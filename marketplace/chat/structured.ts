@@ -77,7 +77,7 @@ export function formUsage(schema: AnswerSchema): ModelUsage {
   return spokenUsage(JSON.stringify(schema))
 }
 
-/** Null if no server that enforces the form can be asked, or one refuses it, and nothing was streamed. */
+/** Null if nothing was streamed because no server that enforces the form can be asked, or one refuses it. */
 async function readLive(
   form: Form,
   asked: DeskQuestion,

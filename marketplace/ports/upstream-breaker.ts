@@ -6,7 +6,7 @@ const NEWEST = 20
 const SHARE_MAX = 0.5
 const PAUSE_MS_MIN = 30_000
 const PAUSE_MS_MAX = 600_000
-/** An upstream can ask for no longer pause. */
+/** An upstream that asks for a longer pause gets this one. */
 const ASKED_MS_MAX = 3_600_000
 /** Within this time, forbidden questions of paid work count as one failure. */
 const FORBIDDEN_MS = 15_000
@@ -78,7 +78,7 @@ export class UpstreamBreaker {
     return this.#inARow >= IN_A_ROW_MAX || (this.#newest.length === NEWEST && failures > NEWEST * SHARE_MAX)
   }
 
-  /** A longer pause than the longest one can only come from a clock that was set back. */
+  /** If more than the longest pause is left, the clock was set back. */
   #isPausing(nowMs: number): boolean {
     const leftMs = this.#openUntilMs - nowMs
     return this.#pauses > 0 && leftMs > 0 && leftMs <= ASKED_MS_MAX

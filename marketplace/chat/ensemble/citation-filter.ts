@@ -18,7 +18,7 @@ interface Step {
   readonly chars: number
 }
 
-/** An answer full of marks can have more. */
+/** Further citations are not recorded: an answer can be full of marks. */
 const CITATIONS_MAX = 500
 /** A longer text is no mark and is not held back. */
 const MARK_CHARS_MAX = 40
@@ -198,7 +198,7 @@ export class CitationFilter {
     return out
   }
 
-  /** The length of a run is known when another character follows. */
+  /** The length of a run is known only when another character follows. */
   #run(text: string, at: number, isEnd: boolean): Step | null {
     const sign = text[at] as string
     let chars = 1

@@ -169,7 +169,7 @@ function withinWindow(
   return ok({ messages, dropped })
 }
 
-/** Beside the answer and the instructions of later stages. */
+/** Tokens left beside the answer and the instructions of later stages. */
 function roomFor(context: Context): number {
   const { call, means } = context
   const window = windowOf('model-4', means.models, needsIn(context))

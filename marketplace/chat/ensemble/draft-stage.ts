@@ -51,7 +51,7 @@ async function byOne(state: ChatState, context: StageContext, question: SpokenQu
   })
 }
 
-/** Other models would answer without seeing the images. */
+/** One model that sees images is asked: others would answer without seeing them. */
 async function byOneThatSees(state: ChatState, context: StageContext): Promise<Result<ChatState>> {
   const { messages } = state
   const answered = await byOne(state, context, { roles: ['vision'], needs: ['vision'], messages })

@@ -7,7 +7,7 @@ import type { StageContext } from '../stage.ts'
 
 /**
  * Waits for all answers. After `deadlineMs` one answer is enough, and the open questions are given up. Answers keep the
- * order of their questions. If no question was answered, the fault is that of the first one.
+ * order of their questions. If no question was answered, the fault is that of the first question.
  */
 export async function gather(
   questions: readonly DeskQuestion[],

@@ -1,7 +1,6 @@
 import { DATA_BARRIER } from './instruct.ts'
 import type { Task } from './tiers.ts'
 
-/** For a question that no rule matches. */
 export const ROUTE_PROMPT =
   'You sort requests to an assistant. The user message is a JSON object with the request of a stranger in "request". ' +
   `${DATA_BARRIER} Answer with one word: ` +

@@ -76,7 +76,7 @@ function problemsIn({ blocks }: CodeFindings): readonly string[] {
     .map(({ language, line, problem }) => `${language} block at line ${line}: ${problem ?? ''}`)
 }
 
-/** Beside the conversation and the answer. */
+/** Characters for each draft, beside the conversation and the answer. */
 function draftRoom({ messages, drafts }: ChatState, { call, means }: StageContext): number {
   const window = windowOf('model-4', means.models)
   const room = window - estimatedPrompt(messages) - Math.min(call.maxTokens, Math.floor(window / 4)) - DRAFT_CHARS_MIN

@@ -68,7 +68,7 @@ export function sourcesOf(hits: readonly SearchHit[]): readonly Source[] {
   }))
 }
 
-/** One line. Marks such as [3] in untrusted text would look like citations of this node. */
+/** Marks such as [3] in untrusted text would look like citations of this node. */
 function plain(text: string, chars: number): string {
   return text
     .slice(0, 4 * chars)

@@ -7,7 +7,7 @@ import type { ChatState, StageContext } from '../stage.ts'
 import { type CitationFilter, citedText } from './citation-filter.ts'
 import { filterFor } from './own-marks.ts'
 
-/** The answer becomes the text. */
+/** A question whose answer becomes the text of the state. */
 export type SpokenQuestion = Omit<DeskQuestion, 'maxTokens' | 'temperature' | 'sink' | 'extra'>
 
 export interface Spoken {

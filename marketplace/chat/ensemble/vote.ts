@@ -8,8 +8,9 @@ export interface Vote {
 }
 
 /**
- * By final answers. A number without a unit counts with the same number in the one unit that other solutions give. If
- * they give several units, it stands alone. The winning answer does not depend on the order of the solutions.
+ * Solutions vote by their final answers. A number without a unit counts with the same number in the one unit that other
+ * solutions give. If they give several units, it stands alone. The winning answer does not depend on the order of the
+ * solutions.
  */
 export function vote(solutions: readonly string[]): Vote {
   const answers = solutions.map(finalAnswerOf)

@@ -79,7 +79,6 @@ function beginningsOf(phrase: string): readonly string[] {
 
 export interface Mentions {
   readonly kinds: ReadonlySet<Mention>
-  /** Each phrase once. */
   readonly phrases: Readonly<Record<Mention, ReadonlySet<string>>>
 }
 

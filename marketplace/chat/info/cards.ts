@@ -16,7 +16,7 @@ export interface Capability {
 export interface ModelCard {
   readonly name: string
   readonly tagline: string
-  /** For the speed of the model in the API. */
+  /** The speed in one word. */
   readonly label: string
   readonly bestFor: readonly string[]
   readonly capabilities: readonly Capability[]

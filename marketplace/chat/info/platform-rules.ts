@@ -3,7 +3,6 @@ import type { Comparison, FaqEntry } from './shapes.ts'
 
 /** From the configuration of this node. */
 export interface PlatformRules {
-  /** Limits of each owner. */
   readonly bounds: OwnerBounds
   readonly tokensMax: number
   /** For all stages of an answer. */
@@ -44,7 +43,7 @@ export interface Site {
   readonly hasDashboard: boolean
   /** Null if it is not for sale now. */
   readonly paidChat: PaidChat | null
-  /** Services that can be bought now. */
+  /** Number of services that can be bought now. */
   readonly servicesOnSale: number
   /** Includes services that cannot be bought now. */
   readonly services: readonly PaidService[]

@@ -16,7 +16,7 @@ const ALSO_SHOWN = 0.8
 const COVERAGE_MIN = 0.45
 const WORDING_MS = 8_000
 const WORDING_TOKENS = 300
-/** The cache of answers by models. */
+/** Cache of the answers that models worded. */
 const KEPT_MAX = 256
 const KEPT_MS = 300_000
 /** Most answers that models word at once, and per minute. The info API needs no key, so these limits bound the cost. */

@@ -47,8 +47,8 @@ export interface KeyBookParts {
 }
 
 /**
- * With the keys of the operator, whose further keys are made all the same. Wallets are free, and each key takes about
- * two kilobytes of memory.
+ * Includes the keys of the operator, who can make more all the same. Wallets are free, and each key takes about two
+ * kilobytes of memory.
  */
 export const KEYS_IN_ALL_MAX = 20_000
 /** In a full book, a new key takes the place of a wallet's key that was never used and is older than this. */

@@ -111,7 +111,7 @@ export function tokensLeft(limit: number, used: KeyUsage, nowMs: number): Allowa
 /** Time after which running chats may have released tokens that they reserved but did not use. */
 const HELD_WAIT_MS = 1_000
 
-/** Tokens reserved for running chats are not left. `waitMs` is the time until something may be left, 0 if something is. */
+/** Subtracts the tokens reserved for running chats. `waitMs` is the time until something may be left, 0 if something is. */
 export function tokensUnheld(
   limit: number,
   { used, held }: { readonly used: KeyUsage; readonly held: number },
@@ -123,7 +123,7 @@ export function tokensUnheld(
   return { ...left, remaining, isHeld, waitMs: remaining > 0 ? 0 : isHeld ? HELD_WAIT_MS : left.resetMs }
 }
 
-/** If as much is left of both, the one with the longer `waitMs`. */
+/** The one of which less is left; if as much is left of both, the one with the longer `waitMs`. */
 export function narrower<A extends Allowance & { readonly waitMs: number }>(one: A, other: A): A {
   if (other.remaining === one.remaining) return other.waitMs > one.waitMs ? other : one
   return other.remaining < one.remaining ? other : one

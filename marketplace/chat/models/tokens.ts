@@ -2,8 +2,8 @@
 const READ = { max: 131_072, pieces: 32, chars: 4_096 }
 
 /**
- * Cost of one kind of characters: `whole` in a row make one token, and each further one costs `more`. The kind covers
- * codes below `below`.
+ * Cost of one kind of characters: `whole` in a row make one token, and each further one costs `more`. `below` ends its
+ * range of codes.
  */
 interface Kind {
   readonly below: number

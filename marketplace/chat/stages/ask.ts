@@ -19,7 +19,7 @@ export interface StageQuestion {
   readonly materials: readonly Material[]
 }
 
-/** For notes that later stages use. Faults: `chat/window-full`, `model/*`. */
+/** The answer is notes for later stages. Faults: `chat/window-full`, `model/*`. */
 export async function askAside(
   { roles, task, materials }: StageQuestion,
   state: ChatState,

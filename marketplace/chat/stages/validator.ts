@@ -9,7 +9,7 @@ export function hasCode(text: string): boolean {
   return text.includes('```') || text.includes('~~~')
 }
 
-/** In a separate process. The code is never run. Faults: `engine/*`. */
+/** Parses in a separate process. The code is never run. Faults: `engine/*`. */
 export function checkCode(
   text: string,
   { means, signal }: Pick<StageContext, 'means' | 'signal'>,

@@ -1,7 +1,7 @@
 /** Most UTF-16 units that are spoken at once. */
 export const CHUNK_CHARS_MAX = 1_024
 
-/** Read too: whether a sentence ends depends on what follows. */
+/** Text after the window is read too: whether a sentence ends depends on what follows. */
 const AHEAD_CHARS = 64
 /** Ends of clauses. The next character must begin something new, not be a combining mark. */
 const CLAUSE_END = /(?:[,;:–—)\]}»”]\s(?=[^\s\p{M}])|[，、；：](?=[^\s\p{M}]))/gu

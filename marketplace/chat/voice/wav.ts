@@ -40,7 +40,7 @@ const GUID_REST = [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71] a
 const PLACEHOLDER_MIN = 0x7f00_0000
 
 /**
- * Reads RIFF with integer samples, plain or WAVE_FORMAT_EXTENSIBLE. Gives text if something is wrong. Sizes are not
+ * Reads RIFF with integer samples, plain or WAVE_FORMAT_EXTENSIBLE. A text as result says what is wrong. Sizes are not
  * trusted beyond the end of the file. A placeholder size means up to the end.
  */
 export function parseWav(file: Uint8Array): WavSound | string {

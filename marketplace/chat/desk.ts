@@ -30,9 +30,8 @@ export interface DeskQuestion extends Omit<PoolRequest, 'role' | 'orRoles' | 'wh
   readonly sink?: DeltaSink | null
 }
 
-/** An answer that broke off and was continued by another question. */
+/** An answer that broke off after this many UTF-16 units, and was continued by another question. */
 export interface Resumption {
-  /** UTF-16 units before the break. */
   readonly afterChars: number
 }
 

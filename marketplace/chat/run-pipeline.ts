@@ -92,7 +92,6 @@ function endOf({ text }: ChatState, { signal, call }: WalkContext): Fault | null
   return text === '' ? fault('chat/timeout', { model: call.model }) : null
 }
 
-/** Null if the stage runs. */
 function whyNot(stage: Stage, state: ChatState, context: WalkContext): string | null {
   if (context.signal.aborted) return TIME
   return stage.skip?.(state, context) ?? (limitOf(stage, context) < LEAST_MS ? TIME : null)

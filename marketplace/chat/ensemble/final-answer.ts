@@ -88,7 +88,6 @@ function unfolded(text: string): string {
     .replace(/[−–]/g, '-')
 }
 
-/** With nested braces. */
 function lastBoxed(text: string): string | null {
   const at = text.lastIndexOf('\\boxed{')
   if (at < 0) return null

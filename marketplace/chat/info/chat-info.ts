@@ -5,7 +5,6 @@ import type { PlatformRules, Site } from './platform-rules.ts'
 import { QaDesk } from './qa.ts'
 import type { QaAnswer } from './shapes.ts'
 
-/** What this node says about its chat platform. */
 export class ChatInfo {
   readonly #means: ModelInfoMeans
   readonly #rules: PlatformRules

@@ -10,7 +10,6 @@ export interface PoolSpeechRequest {
   readonly text: string
   /** Null means the model's first voice. */
   readonly voice: string | null
-  /** 1 is normal speed. */
   readonly speed: number
   /** Null means any speech model. */
   readonly only: { readonly backend: string; readonly model: string } | null

@@ -37,7 +37,6 @@ function meansWork(word: string): boolean {
   return WHOLE.has(word) || BEGINNING_CHARS.some((chars) => BEGINNINGS.has(word.slice(0, chars)))
 }
 
-/** Why a stage is skipped for short questions. */
 const FAST_PATH = 'fast path'
 
 export const router: Stage = {

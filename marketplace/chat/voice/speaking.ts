@@ -13,7 +13,6 @@ export const SPOKEN_CHARS_MAX = 8_192
 /** Fifteen minutes of sound. */
 export const SOUND_BYTES_MAX = 900 * VOICE_FORMAT.rate * (VOICE_FORMAT.bits / 8)
 
-/** Each stage returns a new state. */
 export interface SpeakingState {
   /** The text as written. After the first stage, without Markdown. */
   readonly text: string

@@ -1,4 +1,4 @@
-/** Limits of a caller's schema, since it is compiled into a program. */
+/** A schema of a caller is compiled into a program, so its size is limited. */
 const LIMITS = { depth: 32, nodes: 4_000, chars: 65_536 }
 const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef'])
 
@@ -7,10 +7,10 @@ interface Place {
   readonly depth: number
 }
 
-/** Why a JSON schema is refused: too large, too deep, or with references to other documents. Null if it is accepted. */
+/** Why a schema is refused: too large, too deep, or with references to other documents. Null if it is accepted. */
 export function schemaTrouble(schema: Readonly<Record<string, unknown>>): string | null {
   let [nodes, chars] = [0, 0]
-  // Values that are still to be checked. A loop, unlike a recursion, can return at the first problem.
+  // A loop, unlike a recursion, can return at the first problem.
   const left: Place[] = [{ value: schema, depth: 0 }]
   for (let place = left.pop(); place !== undefined; place = left.pop()) {
     const { value, depth } = place

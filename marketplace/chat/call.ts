@@ -1,28 +1,23 @@
 import type { ModelUsage } from '../ports/models.ts'
 import type { AnswerSchema, ChatMessage } from './models/backend.ts'
 
-/** Names in the API of the platform's models that answer chats. */
 export const CHAT_MODEL_IDS = ['model-1', 'model-2', 'model-3', 'model-4'] as const
 
-/** One of {@link CHAT_MODEL_IDS}. */
 export type ChatModelId = (typeof CHAT_MODEL_IDS)[number]
 
-/** All models of the platform. */
 export const PLATFORM_MODEL_IDS = [...CHAT_MODEL_IDS, 'model-voice'] as const
 
-/** One of {@link PLATFORM_MODEL_IDS}. */
 export type PlatformModelId = (typeof PLATFORM_MODEL_IDS)[number]
 
 /** Ways to enforce the form of an answer, the strictest first. */
 export const ENFORCEMENTS = ['native', 'grammar', 'checked', 'repaired'] as const
 
 /**
- * How the form of an answer was enforced: by the server of its model, by a grammar, by instructions and a check
- * afterwards, or by a second attempt after the model was told what was wrong with its answer.
+ * The form was enforced by the model's server, by a grammar, by instructions and a check afterwards, or by a second
+ * attempt after the model was told what was wrong.
  */
 export type Enforced = (typeof ENFORCEMENTS)[number]
 
-/** What an answer must look like. */
 export type AnswerForm =
   | { readonly is: 'text' }
   /** Any JSON object. */
@@ -32,17 +27,17 @@ export type AnswerForm =
 /** A chat request that was checked. */
 export interface ChatCall {
   readonly model: ChatModelId
-  /** Messages with all fields that the caller sent. Fields that the API defines have the right types. */
+  /** All fields that the caller sent. Those that the API defines have the right types. */
   readonly messages: readonly ChatMessage[]
-  /** Most tokens of an answer. Each stage that writes a draft or an answer may use as many. */
+  /** Each stage that writes a draft or an answer may use as many. */
   readonly maxTokens: number
   readonly temperature: number | null
   readonly form: AnswerForm
-  /** Whether tools are offered, or tool results are among the messages. Then the answer of one model is passed on unchanged. */
+  /** Tools are offered, or tool results are among the messages. */
   readonly usesTools: boolean
-  /** Number of answers. More than one only if a single call answers. */
+  /** More than one only if a single call answers. */
   readonly count: number
-  /** Fields for the model of a single call, unchanged: tools, tool_choice, top_p, stop, seed, logprobs and the like. */
+  /** Passed unchanged to the model of a single call: tools, tool_choice, top_p, stop, seed, logprobs and the like. */
   readonly extra: Readonly<Record<string, unknown>>
   /** Whether a model is asked to continue the answer if its stream breaks off. */
   readonly resumes: boolean
@@ -50,24 +45,22 @@ export interface ChatCall {
   readonly who?: string
 }
 
-/** Report of a stage. */
 export interface StageReport {
-  /** Name of the stage in the API. */
   readonly stage: string
   readonly ran: boolean
   /** Why the stage did not run, or what went wrong. Absent if all went well. */
   readonly reason?: string
-  /** Models that answered in the stage, each once, by their names at the backends. */
+  /** The models that answered, each once, by their names at the backends. */
   readonly models: readonly string[]
   readonly ms: number
 }
 
-/** A page that an answer cites. `index` is its number in the text. */
+/** A page that an answer cites, and its number in the text. */
 export interface Citation {
   readonly index: number
   readonly url: string
   readonly title: string
-  /** Position of the citation mark in the text, in UTF-16 units. */
+  /** Of the citation mark, in UTF-16 units. */
   readonly start: number
   readonly end: number
 }
@@ -75,38 +68,32 @@ export interface Citation {
 /** What the platform did for an answer. A stage that did not run is reported as such. */
 export interface PlatformReport {
   readonly model: PlatformModelId
-  /** Name of the pipeline that ran. */
   readonly pipeline: string
-  /** Tier that the router chose. Absent if the pipeline has no tiers. */
+  /** Absent if the pipeline has no tiers. */
   readonly tier?: string
   /** Modes that the caller named, joined by `+`. Absent if there are none. */
   readonly mode?: string
   readonly stages: readonly StageReport[]
-  /** Whether the models were given pages of a web search. */
+  /** The models were given pages of a web search. */
   readonly grounded: boolean
   readonly citations: readonly Citation[]
   /** Whether the usage is estimated, at least in part. */
   readonly usageEstimated: boolean
-  /** How the requested form was enforced. Absent if no form was requested. */
+  /** Absent if no form was requested. */
   readonly structured?: Enforced
   /** If the answer broke off and was continued: the number of UTF-16 units before the break. */
   readonly resumed?: { readonly afterChars: number }
   readonly [more: string]: unknown
 }
 
-/** One answer of a chat. */
 export interface ChatChoice {
-  /**
-   * The assistant's message. From a single call it has all fields that the backend sent, but its text may have been corrected. A pipeline
-   * writes its own message.
-   */
+  /** From a single call it has all fields that the backend sent, but its text may have been corrected. */
   readonly message: Readonly<Record<string, unknown>>
   readonly finishReason: string
   /** Log probabilities as the backend sent them. Null if it sent none, or if the text is no longer the one they belong to. */
   readonly logprobs: unknown
 }
 
-/** Result of a chat. */
 export interface ChatOutcome {
   readonly choices: readonly ChatChoice[]
   /** Tokens of all stages together. */
@@ -114,7 +101,6 @@ export interface ChatOutcome {
   readonly report: PlatformReport
 }
 
-/** A piece of an answer. */
 export interface ChatPiece {
   readonly index: number
   readonly delta: Readonly<Record<string, unknown>>
@@ -123,7 +109,7 @@ export interface ChatPiece {
 
 /** Receives an answer while it is made. */
 export interface ChatSink {
-  /** Called when a model has answered a stage: text or a failure will follow. May be called several times. */
+  /** A model has answered a stage: text or a failure will follow. May be called several times. */
   readonly ready: () => void
   /** The next piece waits for the returned promise. */
   readonly take: (piece: ChatPiece) => void | Promise<void>

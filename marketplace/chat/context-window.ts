@@ -5,7 +5,7 @@ import type { ModelSupport } from './models/backend.ts'
 import { estimatedPrompt } from './models/usage.ts'
 import { isSingleCall, needsOf } from './single-call.ts'
 
-/** Context window of each model in tokens, if a backend is large enough. model-4 compresses longer conversations. */
+/** In tokens, if a backend is large enough. model-4 compresses longer conversations. */
 export const WINDOW_TOKENS: Readonly<Record<ChatModelId, number>> = {
   'model-1': 32_000,
   'model-2': 32_000,
@@ -21,16 +21,13 @@ export const CONVERSATION_CHARS_MAX = 1_500_000
 /** Most UTF-16 units of all requests for the `count` answers of a chat: each request carries the whole conversation. */
 const WRITTEN_CHARS_MAX = 8_000_000
 
-/** UTF-16 units of a token, typical of English. Used to tell the length of a refused conversation without counting its tokens. */
+/** Typical of English. Tells the length of a refused conversation without counting its tokens. */
 const CHARS_PER_TOKEN = 4
 
-/** Least room for the answer in tokens. Less is enough for a caller that wants less. */
+/** A caller that wants less than this needs less room. */
 const ANSWER_TOKENS_MIN = 128
 
-/**
- * Context window of a model on this node: its nominal window, or the window of the largest model behind it if smaller.
- * `needs` limits the models behind it to those with these abilities.
- */
+/** The nominal window, or that of the largest model behind it if smaller. Only models with the abilities `needs` count. */
 export function windowOf(
   model: ChatModelId,
   models: Pick<ChatModels, 'facts'>,
@@ -43,7 +40,7 @@ export function windowOf(
   return Math.min(WINDOW_TOKENS[model], Math.max(0, ...contexts))
 }
 
-/** Whether a conversation is too long. All texts that go to a model count, except image addresses. */
+/** All texts that go to a model count, but no image addresses. */
 export function isOverlong(call: Pick<ChatCall, 'messages' | 'extra' | 'count'>): boolean {
   return charsOf(call) > charsMax(call)
 }
@@ -68,7 +65,7 @@ function charsOf({ messages, extra }: Pick<ChatCall, 'messages' | 'extra'>): num
   return sum
 }
 
-/** UTF-16 units of a text in JSON, about: a tab or line end counts two, another control character or an unpaired surrogate six. */
+/** In JSON, about: a tab or line end counts two, another control character or an unpaired surrogate six. */
 function charsWritten(text: string): number {
   if (text.length > CONVERSATION_CHARS_MAX) return text.length
   const isWhole = text.isWellFormed()
@@ -99,15 +96,12 @@ function withoutPictures(content: unknown): unknown {
   )
 }
 
-/** Estimated tokens of a prompt: the conversation, its tools, and the JSON schema of its answer. */
+/** Includes the tools, and the JSON schema of the answer. */
 export function promptTokens({ messages, extra, form }: ChatCall): number {
   return estimatedPrompt(messages, extra, form.is === 'schema' ? form.schema : undefined)
 }
 
-/**
- * Why a chat does not fit the window of its model. Null if it fits, if no model has the needed abilities, or if the
- * pipeline of model-4 will compress it.
- */
+/** Null if the chat fits its window, if no model has the needed abilities, or if the pipeline of model-4 will compress it. */
 export function fitsWindow(call: ChatCall, models: Pick<ChatModels, 'facts'>): Fault | null {
   const { model, maxTokens } = call
   const chars = charsOf(call)
@@ -120,7 +114,7 @@ export function fitsWindow(call: ChatCall, models: Pick<ChatModels, 'facts'>): F
   return tooLongFor(model, tokens, models, needsOf(call))
 }
 
-/** The fault `chat/context-length` for a conversation of this many tokens. It names the window that is exceeded. */
+/** `chat/context-length`, with the window that is exceeded. */
 export function tooLongFor(
   model: ChatModelId,
   tokens: number,

@@ -1,6 +1,6 @@
 import type { ChatMessage } from './models/backend.ts'
 
-/** Text of a message: its content, or the text parts of its content. */
+/** The content, or its text parts. */
 export function textOfMessage({ content }: ChatMessage): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
@@ -10,7 +10,7 @@ export function textOfMessage({ content }: ChatMessage): string {
     .join('\n')
 }
 
-/** Text of the user's last message. Empty if there is none. */
+/** Empty if there is no message of the user. */
 export function lastQuestion(messages: readonly ChatMessage[]): string {
   const last = messages.findLast(({ role }) => role === 'user')
   return last === undefined ? '' : textOfMessage(last)

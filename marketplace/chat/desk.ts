@@ -7,16 +7,15 @@ import type { ModelPool, PoolAnswer, PoolRequest } from './models/pool.ts'
 import { estimatedTokens } from './models/tokens.ts'
 import { addUsage, NO_USAGE } from './models/usage.ts'
 
-/** The part of the model pool that the platform uses. */
 export type ChatModels = Pick<ModelPool, 'readiness' | 'restMs' | 'complete' | 'stream' | 'facts'>
 
-/** Roles of models that answer in text, the most general first. */
+/** The most general first. */
 export const TEXT_ROLES: readonly ModelRole[] = ['general', 'reason', 'code', 'fast', 'judge']
 
-/** Roles of models that may be asked about images, if they support them. */
+/** Models with these roles may be asked about images, if they support them. */
 export const PICTURE_ROLES: readonly ModelRole[] = [...TEXT_ROLES, 'vision']
 
-/** Whether a model can answer with these abilities. A model with no other role than `vision` is asked only about images. */
+/** The role `vision` counts only for questions about images. */
 export function canAnswer(
   { roles, supports }: Pick<ModelFacts, 'roles' | 'supports'>,
   needs: readonly ModelSupport[] = [],
@@ -25,21 +24,17 @@ export function canAnswer(
   return roles.some((role) => wanted.includes(role)) && needs.every((need) => supports.has(need))
 }
 
-/** A question for a model. */
 export interface DeskQuestion extends Omit<PoolRequest, 'role' | 'orRoles' | 'who' | 'isFree' | 'wasted'> {
-  /** Wanted roles, best first. With images `vision` comes before them. Any other model that answers in text comes last. */
+  /** Best first. With images `vision` comes before them. Any other model that answers in text comes last. */
   readonly roles: readonly ModelRole[]
-  /** Receives the answer in pieces. */
   readonly sink?: DeltaSink | null
 }
 
-/** An answer that broke off and was continued by another question. */
+/** An answer that broke off after this many UTF-16 units, and was continued by another question. */
 export interface Resumption {
-  /** UTF-16 units before the break. */
   readonly afterChars: number
 }
 
-/** Options for the questions of one call. */
 export interface DeskManner {
   /** Whether a streamed answer that breaks off is continued by another question, once. */
   readonly resumes?: boolean
@@ -47,14 +42,13 @@ export interface DeskManner {
   readonly who?: string
 }
 
-/** Longest partial answer that a model is asked to continue, in UTF-16 units. */
+/** Longest partial answer to continue, in UTF-16 units. */
 const RESUMED_CHARS_MAX = 100_000
-/** Faults after which an answer can be continued. */
 const BREAKS: ReadonlySet<string> = new Set(['model/cut', 'model/answer', 'model/unreachable', 'model/timeout'])
 const GO_ON =
   'Your answer broke off there. Continue it with the very next character: repeat nothing, and say nothing about the break.'
 
-/** Asks models for one call, and counts the tokens used. */
+/** Asks models for one call, and counts the tokens. */
 export class ModelDesk {
   readonly #models: ChatModels
   readonly #signal: AbortSignal
@@ -72,7 +66,7 @@ export class ModelDesk {
     this.#who = who
   }
 
-  /** Tokens of all questions so far, including those that were given up. */
+  /** Includes questions that were given up. */
   get usage(): ModelUsage {
     return this.#usage
   }
@@ -82,17 +76,17 @@ export class ModelDesk {
     return this.#isAnswered
   }
 
-  /** The answer that was continued. Null if none was. */
+  /** Null if no answer was continued. */
   get resumed(): Resumption | null {
     return this.#resumed
   }
 
-  /** Models that answered since the last call of this method, each once. */
+  /** Since the last call of this method, each once. */
   answered(): readonly string[] {
     return [...new Set(this.#answered.splice(0))]
   }
 
-  /** Asks one model. Faults: `model/*`. */
+  /** Faults: `model/*`. */
   async ask({ roles, sink, ...question }: DeskQuestion, signal = this.#signal): Promise<Result<PoolAnswer>> {
     const seeing: readonly ModelRole[] = question.needs?.includes('vision') ? ['vision'] : []
     const [role, ...orRoles] = [...seeing, ...roles, ...TEXT_ROLES] as [ModelRole, ...ModelRole[]]
@@ -114,7 +108,6 @@ export class ModelDesk {
     return answer
   }
 
-  /** Adds usage to the count. */
   note(usage: ModelUsage): void {
     this.#usage = addUsage(this.#usage, usage)
   }

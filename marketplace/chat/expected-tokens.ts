@@ -2,15 +2,12 @@ import type { ChatCall, ChatModelId } from './call.ts'
 import { isOverlong, promptTokens } from './context-window.ts'
 import { isSingleCall } from './single-call.ts'
 
-/** Most tokens that one answer is expected to have. Clients often allow far more than they use. */
+/** Clients often allow far more tokens than they use. */
 export const ANSWER_TOKENS_EXPECTED_MAX = 4_096
 /** How often the stages of a model are expected to read the conversation and write as much as an answer. */
 const ROUNDS: Readonly<Record<ChatModelId, number>> = { 'model-1': 1, 'model-2': 3, 'model-3': 8, 'model-4': 6 }
 
-/**
- * Roughly estimated tokens of a chat over all stages. They are reserved until the chat is over. A conversation that will
- * be refused as too long is not counted.
- */
+/** A rough estimate over all stages. A conversation that is too long will be refused, so it is not counted. */
 export function expectedTokens(call: ChatCall): number {
   const { model, maxTokens, count } = call
   const rounds = isSingleCall(call) ? count : ROUNDS[model]

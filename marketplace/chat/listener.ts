@@ -2,7 +2,6 @@ import type { DeltaSink } from './models/backend.ts'
 
 /** Passes on the pieces of an answer, and records its text. */
 export class Listener {
-  /** Text so far. */
   text = ''
   /** False once a piece had tool calls. */
   isPlain = true
@@ -12,7 +11,6 @@ export class Listener {
     this.#sink = sink
   }
 
-  /** Takes the next piece. */
   readonly take: DeltaSink = (delta, logprobs) => {
     const { content, tool_calls: calls } = delta
     if (typeof content === 'string') this.text += content

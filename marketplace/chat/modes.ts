@@ -3,10 +3,10 @@ import { lastQuestion, textOfMessage } from './conversation.ts'
 import type { ChatMessage } from './models/backend.ts'
 import type { ChatState } from './stage.ts'
 
-/** What a mode adds to the prompts of stages, by stage name. */
+/** Additions to the prompts of stages, by stage name. */
 export type ModeNotes = Readonly<Record<string, string>>
 
-/** Modes of each model, by their word without `@`. */
+/** By their word without `@`. */
 export const MODES: Readonly<Partial<Record<ChatModelId, Readonly<Record<string, ModeNotes>>>>> = {
   'model-2': {
     agent: {
@@ -80,8 +80,8 @@ const WORDS_MAX = 4
 const SEPARATOR = '+'
 
 /**
- * Reads the modes of a conversation: known words with `@` at the very beginning of the user's last message, in upper or
- * lower case. They are removed from all messages of the user, except from a message that has nothing else.
+ * Modes are known words with `@` at the very beginning of the user's last message, in upper or lower case. They are
+ * removed from all messages of the user, except from a message that has nothing else.
  */
 export function withModes(model: ChatModelId): (state: ChatState) => ChatState {
   const known = MODES[model] ?? {}
@@ -97,13 +97,12 @@ export function withModes(model: ChatModelId): (state: ChatState) => ChatState {
   }
 }
 
-/** What the current modes add to the prompt of a stage. Empty if nothing. */
+/** Empty if the modes add nothing to this stage. */
 export function modeNotes(model: ChatModelId, { mode }: Pick<ChatState, 'mode'>, stage: string): string {
   const notes = (mode?.split(SEPARATOR) ?? []).map((name) => MODES[model]?.[name]?.[stage])
   return notes.filter((note) => note !== undefined).join('\n')
 }
 
-/** Whether the user's last message has modes but no question. */
 export function isModeAlone(model: ChatModelId, messages: readonly ChatMessage[]): boolean {
   const { modes, rest } = partedModes(lastQuestion(messages), MODES[model] ?? {})
   return modes.length > 0 && rest === ''
@@ -123,7 +122,7 @@ function withoutModes(message: ChatMessage, known: Readonly<Record<string, ModeN
   return textOfMessage({ ...message, content: others }).trim() === '' ? message : { ...message, content: others }
 }
 
-/** Splits modes from the start of a text. The rest is empty if there is nothing else. */
+/** The rest is empty if there is nothing but modes. */
 function partedModes(
   text: string,
   known: Readonly<Record<string, ModeNotes>>,

@@ -23,7 +23,7 @@ import { hasImages, imagePartsOf, someoneSees } from './vision/image-parts.ts'
 const TRIED_AGAIN = 'no model can answer right now; its servers failed a moment ago and are tried again'
 const NO_SPEECH = notConfigured('speech', 'models.file', 'chat.espeak')
 
-/** Faults that are the caller's: no model takes such a request. */
+/** Faults of the caller: no model takes such a request. */
 const UNTAKEN: ReadonlySet<string> = new Set([
   'chat/invalid-request',
   'chat/unsupported',
@@ -31,10 +31,9 @@ const UNTAKEN: ReadonlySet<string> = new Set([
   'chat/refused',
 ])
 
-/** Images that are read at once: in total, per caller, and per host. */
+/** Most images that are read at once: in total, per caller, and per host. */
 export const PICTURES = { atOnce: 4, perWho: 2, perWhat: 2 }
 
-/** The chat platform of a node: its models and their answers. */
 export class ChatPlatform {
   /** Response times by model id, and by model and tier: `model-4/fast`. */
   readonly latencies = new LatencyBook()
@@ -46,8 +45,8 @@ export class ChatPlatform {
   }
 
   /**
-   * Whether a model can answer now. Any backend that answers in text is enough, except for the voice model. model-4 is
-   * also ready if only questions with images can be answered. Questions without images are then refused.
+   * Any backend that answers in text is enough, except for the voice model. model-4 is also ready if only questions
+   * with images can be answered.
    */
   readiness(model: PlatformModelId): Readiness {
     const text = this.#readinessOf(TEXT_ROLES)
@@ -60,7 +59,6 @@ export class ChatPlatform {
     return this.#restSecondsOf(TEXT_ROLES)
   }
 
-  /** Whether a model with one of these roles is available. */
   #readinessOf(roles: readonly ModelRole[]): Readiness {
     const standings = roles.map((role) => this.#means.models.readiness(role, true))
     const isSetUp = standings.some((standing) => standing.available || standing.requires.length === 0)
@@ -69,7 +67,7 @@ export class ChatPlatform {
     return standings.find(({ available }) => available) ?? none
   }
 
-  /** Roles for a question with or without images. `vision` is used only if a model supports images. */
+  /** `vision` is used only if a model supports images. */
   #rolesFor(hasPictures: boolean): readonly ModelRole[] {
     return hasPictures && someoneSees(this.#means.models) ? PICTURE_ROLES : TEXT_ROLES
   }
@@ -79,10 +77,10 @@ export class ChatPlatform {
   }
 
   /**
-   * Answers a chat, streamed if there is a sink. Faults: `chat/no-backend`, `chat/context-length`, `chat/busy`,
-   * `chat/upstream`, `chat/refused`, `chat/timeout`, `chat/schema`, `chat/aborted`, `chat/unsupported`,
-   * `chat/invalid-request`, and `engine/failed` if images cannot be read. `spent` receives the usage, also of a failed
-   * answer. A further call of `spent` replaces the figures of the last one.
+   * Streamed if there is a sink. Faults: `chat/no-backend`, `chat/context-length`, `chat/busy`, `chat/upstream`,
+   * `chat/refused`, `chat/timeout`, `chat/schema`, `chat/aborted`, `chat/unsupported`, `chat/invalid-request`, and
+   * `engine/failed` if images cannot be read. `spent` receives the usage, also of a failed answer. Another call of
+   * `spent` replaces the earlier figures.
    */
   async answer(
     call: ChatCall,
@@ -176,7 +174,7 @@ export class ChatPlatform {
   }
 }
 
-/** Estimated usage of the images of a call that no model answered. This node has read them all the same. */
+/** No model answered, but this node has read the images. */
 function usageOfImages({ messages }: ChatCall): ModelUsage {
   const tokens = imagePartsOf(messages).length * IMAGE_TOKENS.usual
   return { promptTokens: tokens, completionTokens: 0, totalTokens: tokens, estimated: true }

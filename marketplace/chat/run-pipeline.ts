@@ -7,7 +7,6 @@ import { isSpoken } from './spoken.ts'
 import type { ChatState, Pipeline, Stage, StageContext } from './stage.ts'
 import { asChatFault } from './upstream-fault.ts'
 
-/** A finished run of a pipeline. */
 export interface PipelineOutcome {
   readonly state: ChatState
   readonly stages: readonly StageReport[]
@@ -18,17 +17,16 @@ type WalkContext = Omit<StageContext, 'say'>
 const REASON_CHARS_MAX = 200
 /** Most pieces without words that are held back. Further ones are dropped. */
 const HELD_MAX = 16
-/** A stage with a time limit does not start with less time than this. */
+/** A stage with a time limit needs at least this much. */
 const LEAST_MS = 1_000
 /** Time reserved for passing on the answer. */
 const GRACE_MS = 200
-/** Reason of a stage that did not run, or was stopped, for lack of time. */
+/** Reason if a stage did not run, or was stopped, for lack of time. */
 const TIME = 'time'
 
-/** Reason of a text stage that did not run because the answer was already streamed. */
+/** Reason if a text stage did not run because the answer was already streamed. */
 const GIVEN = 'the answer was given before'
 
-/** The first state of a conversation in its pipeline. */
 export function firstState(messages: readonly ChatMessage[], question: string): ChatState {
   return {
     messages,
@@ -49,10 +47,9 @@ export function firstState(messages: readonly ChatMessage[], question: string): 
 }
 
 /**
- * Runs the stages in order. The last stage that makes text streams to the reader's sink. If no stage streamed, the
- * finished text is sent at the end. Once text was streamed, no further stage makes another text. Faults: `chat/aborted`,
- * `chat/timeout` if time ran out before there was a text, `model/answer` if there is no text at the end, and faults of
- * stages that are essential or had begun to stream.
+ * Runs the stages in order. The last stage that makes text streams to the reader's sink. Once text was streamed, no
+ * further stage makes another text. Faults: `chat/aborted`, `chat/timeout` if time ran out before there was a text,
+ * `model/answer` if there is no text at the end, and faults of stages that are essential or had begun to stream.
  */
 export async function runPipeline(
   { stages, enter }: Pipeline,
@@ -88,20 +85,19 @@ export async function runPipeline(
   return ok({ state, stages: reports })
 }
 
-/** Why the run must end. Null if it can go on. After a timeout, an existing text can still be sent. */
+/** Null if the run can go on. After a timeout, an existing text can still be sent. */
 function endOf({ text }: ChatState, { signal, call }: WalkContext): Fault | null {
   if (!signal.aborted) return null
   if (!isTimeOver(signal)) return fault('chat/aborted')
   return text === '' ? fault('chat/timeout', { model: call.model }) : null
 }
 
-/** Why a stage does not run in this state. Null if it runs. */
 function whyNot(stage: Stage, state: ChatState, context: WalkContext): string | null {
   if (context.signal.aborted) return TIME
   return stage.skip?.(state, context) ?? (limitOf(stage, context) < LEAST_MS ? TIME : null)
 }
 
-/** Longest time of a stage in milliseconds. Infinite if it keeps no time for later stages. */
+/** Infinite if `keeps` is absent. */
 function limitOf({ keeps }: Stage, { remainingMs, means }: WalkContext): number {
   return keeps === undefined ? Number.POSITIVE_INFINITY : remainingMs() - keeps * means.budgetMs
 }
@@ -137,18 +133,17 @@ function isLastWord(
   return after.every((one) => one.makesText !== true || whyNot(one, state, context) !== null)
 }
 
-/** Streams to the reader. Pieces without words are held back until words come: until then a stage may still fail. */
+/** Pieces without words are held back until words come: until then a stage may still fail. */
 class Voice {
   readonly #sink: ChatSink | null
   #held: Readonly<Record<string, unknown>>[] = []
-  /** Whether any words were streamed. */
   began = false
 
   constructor(sink: ChatSink | null) {
     this.#sink = sink
   }
 
-  /** The sink for a stage. Null without a reader. Drops pieces held from an earlier stage. */
+  /** Null without a reader. Drops pieces held from an earlier stage. */
   say(): DeltaSink | null {
     this.#held = []
     return this.#sink === null ? null : (delta) => this.#take(delta)

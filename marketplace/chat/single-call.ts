@@ -11,7 +11,6 @@ import { wholeTokensMax } from './models/likelihoods.ts'
 import type { StageContext } from './stage.ts'
 import { formUsage, structuredAnswer, unusableForm } from './structured.ts'
 
-/** Most answers of one chat. */
 const ANSWERS_MAX = 8
 
 const ROLES: Readonly<Record<ChatCall['model'], readonly ModelRole[]>> = {
@@ -21,26 +20,24 @@ const ROLES: Readonly<Record<ChatCall['model'], readonly ModelRole[]>> = {
   'model-4': ['general', 'reason'],
 }
 
-/** One of the answers to a chat. */
 interface Single {
   readonly choice: ChatChoice
-  /** How its form was enforced. Null if it has none. */
+  /** Null if the answer has no form. */
   readonly enforced: Enforced | null
 }
 
-/** Whether one model answers without a pipeline: model-1, requests with tools, and answers with a form. */
+/** One model answers without a pipeline for model-1, for requests with tools, and for answers with a form. */
 export function isSingleCall({ model, usesTools, form }: ChatCall): boolean {
   return model === 'model-1' || usesTools || form.is !== 'text'
 }
 
-/** Abilities that the model must have. */
 export function needsOf({ usesTools, messages }: ChatCall): readonly ModelSupport[] {
   return [...(usesTools ? ['tools' as const] : []), ...(messages.some(hasPicture) ? ['vision' as const] : [])]
 }
 
 /**
- * Lets one model answer a chat, with everything passed on unchanged except made-up citations. Several answers are asked
- * for in parallel. If one fails, all fail. Faults: `model/*`, `chat/schema`, `chat/invalid-request`, `chat/unsupported`.
+ * Everything passes unchanged except made-up citations. Several answers are asked for in parallel; if one fails, all
+ * fail. Faults: `model/*`, `chat/schema`, `chat/invalid-request`, `chat/unsupported`.
  */
 export async function runSingleCall(
   call: ChatCall,
@@ -137,10 +134,7 @@ function withoutMarks(message: ChatChoice['message'], filter: CitationFilter | n
   return { ...message, content: filter.push(content) + filter.end() }
 }
 
-/**
- * Limits an answer that is written in one piece: all its log probabilities are serialised at once, which blocks the
- * event loop. This holds for answers that are not streamed, and for answers that are shown after a check of their form.
- */
+/** For answers that are written in one piece: all log probabilities are then serialised at once, which blocks the event loop. */
 function shortened(call: ChatCall): ChatCall {
   const most = Math.max(1, Math.floor(wholeTokensMax(call.extra) / call.count))
   return { ...call, maxTokens: Math.min(call.maxTokens, most) }

@@ -14,7 +14,6 @@ import type { StageContext } from './stage.ts'
 type Form = Exclude<AnswerForm, { readonly is: 'text' }>
 type Context = Pick<StageContext, 'desk' | 'means' | 'signal' | 'remainingMs'>
 
-/** The reader of a stream. */
 interface Reader {
   readonly say: DeltaSink | null
   readonly ready: (() => void) | undefined
@@ -29,8 +28,8 @@ const REASON_CHARS_MAX = 300
 const ANY_OBJECT = { type: 'object' }
 
 /**
- * An answer in a form. If there is a reader, and a model's server enforces the form, the answer streams at once. Otherwise
- * it is shown after a check, and a wrong answer is asked for once more. Faults: `chat/schema`, `model/*`.
+ * If there is a reader and a model's server enforces the form, the answer streams at once. Otherwise it is shown after
+ * a check, and a wrong answer is asked for once more. Faults: `chat/schema`, `model/*`.
  */
 export async function structuredAnswer(
   form: Form,
@@ -46,7 +45,7 @@ export async function structuredAnswer(
   return readChecked(form, asked, context, reader)
 }
 
-/** Why a form is refused at once, as fault `chat/invalid-request`. Null if it is accepted. */
+/** `chat/invalid-request`, or null if the form is accepted. */
 export function refusedForm(form: AnswerForm): Fault | null {
   const trouble = form.is === 'schema' ? schemaTrouble(form.schema.schema) : null
   return trouble === null ? null : wrongForm(trouble)
@@ -57,9 +56,8 @@ function wrongForm(reason: string): Fault {
 }
 
 /**
- * What is wrong with a form, before any model is asked. Null if nothing is. The tokens of an unusable schema count too,
- * since finding that out can take as long as checking a good one. Faults: `chat/invalid-request`, `chat/schema`,
- * `model/timeout`.
+ * Null if the form can be used. The tokens of an unusable schema count too, since finding that out can take as long as
+ * checking a good one. Faults: `chat/invalid-request`, `chat/schema`, `model/timeout`.
  */
 export async function unusableForm(
   form: AnswerForm,
@@ -75,12 +73,11 @@ export async function unusableForm(
   return code === 'engine/refused' ? wrongForm(`the schema cannot be used: ${detail.reason}`) : uncheckable()
 }
 
-/** Usage of a form that no model was asked with. */
 export function formUsage(schema: AnswerSchema): ModelUsage {
   return spokenUsage(JSON.stringify(schema))
 }
 
-/** Streams from a server that enforces the form. Null if none can be asked or one refuses the form, and nothing was streamed. */
+/** Null if nothing was streamed because no server that enforces the form can be asked, or one refuses it. */
 async function readLive(
   form: Form,
   asked: DeskQuestion,
@@ -127,7 +124,7 @@ async function readChecked(
   return shown(repaired.value.told, 'repaired', reader)
 }
 
-/** The answer in its form, or null with the reason why it is wrong. */
+/** `told` is null if the answer is wrong. */
 async function judge(
   form: Form,
   answer: PoolAnswer,
@@ -145,7 +142,7 @@ async function judge(
   return ok({ told: { ...rest, ...kept, text, message: { ...rest.message, content: text } }, reason: '' })
 }
 
-/** Answers that need not match the schema: tool calls, refusals, and answers that report a cut or a content filter. */
+/** Tool calls, refusals, and answers that report a cut or a content filter need not match the schema. */
 function isExempt({ message, finishReason }: PoolAnswer): boolean {
   const { tool_calls: calls, refusal } = message
   const isRefusal = typeof refusal === 'string' && refusal !== ''
@@ -188,7 +185,7 @@ function enforcedBy(heldBy: PoolAnswer['heldBy']): Enforced {
   return heldBy === 'native' || heldBy === 'grammar' ? heldBy : 'checked'
 }
 
-/** Whether the form may have caused the failure: no model takes it, or a server refuses it. */
+/** No model takes the form, or a server refuses it. */
 function isUnformed(cause: Fault): boolean {
   return cause.code === 'model/none' || isOfForm(cause)
 }

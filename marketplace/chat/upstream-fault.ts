@@ -2,10 +2,9 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { PlatformModelId } from './call.ts'
 
 const SECONDS_DEFAULT = 2
-/** Statuses that blame the request, not the server. */
 const OF_QUESTION: readonly unknown[] = [400, 413, 415, 422]
 
-/** A fault of the models as the caller sees it: without the backend's name and words. */
+/** As the caller may see it: without the backend's name and words. */
 export function asChatFault(cause: Fault, model: PlatformModelId): Fault {
   switch (cause.code) {
     case 'model/none':
@@ -28,12 +27,11 @@ export function asChatFault(cause: Fault, model: PlatformModelId): Fault {
   }
 }
 
-/** Whether a chat failed before any model was asked, for lack of settings that the fault names. */
+/** The chat failed before any model was asked, for lack of settings that the fault names. */
 export function isUnbegun({ code, detail }: Fault): boolean {
   return code === 'chat/no-backend' && detail.requires !== undefined
 }
 
-/** Pause that a server asked for in seconds, or a default. */
 function secondsOf(cause: Fault): number {
   return secondsIn(cause).seconds ?? SECONDS_DEFAULT
 }
@@ -42,7 +40,7 @@ function secondsIn({ detail: { retryAfterMs } }: Fault): { readonly seconds?: nu
   return typeof retryAfterMs === 'number' ? { seconds: wholeSeconds(retryAfterMs) } : {}
 }
 
-/** A pause in whole seconds, at least one. */
+/** At least one. */
 export function wholeSeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1_000))
 }

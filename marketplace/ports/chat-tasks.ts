@@ -1,6 +1,5 @@
-/** Findings about one code block in a text. */
 export interface CodeFinding {
-  /** Language as the fence of the block names it, in lower case; empty if it names none. */
+  /** As the fence names it, in lower case; empty if it names none. */
   readonly language: string
   /** Line of the opening fence in the text, from 1. */
   readonly line: number
@@ -10,15 +9,13 @@ export interface CodeFinding {
   readonly problem: string | null
 }
 
-/** Findings about the code in a text. None of the code was run. */
+/** Findings about the code in a text. No code was run. */
 export interface CodeFindings {
-  /** In the order of the text. */
   readonly blocks: readonly CodeFinding[]
-  /** Number of all blocks, including those beyond the limit, which are not listed. */
+  /** Includes the blocks beyond the limit, which are not listed. */
   readonly total: number
 }
 
-/** Whether a text is JSON that follows a schema. */
 export interface SchemaCheck {
   readonly passes: boolean
   /** The text without a fence around it. */
@@ -27,15 +24,14 @@ export interface SchemaCheck {
   readonly reason: string
 }
 
-/** Tasks on the output of models. */
 export interface ChatTasks {
   /** Parses the fenced blocks of code of a Markdown text. */
   readonly 'chat/check-code': { readonly input: { readonly text: string }; readonly output: CodeFindings }
-  /** The text of a Markdown text without its marks, to be read aloud. More than 32,768 characters are refused. */
+  /** Markdown to plain text, to be read aloud. More than 32,768 characters are refused. */
   readonly 'chat/plain-text': { readonly input: { readonly text: string }; readonly output: { readonly text: string } }
   /**
-   * Checks a text against a caller's JSON schema, which must be within the limits of `schemaTrouble`. With `text` null
-   * it only checks the schema; an unusable schema is refused.
+   * The schema must be within the limits of `schemaTrouble`; an unusable one is refused. With `text` null only the
+   * schema is checked.
    */
   readonly 'chat/check-schema': {
     readonly input: { readonly schema: Readonly<Record<string, unknown>>; readonly text: string | null }

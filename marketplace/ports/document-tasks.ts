@@ -1,10 +1,8 @@
-/** A label and a value, as printed. */
 export interface LabelledText {
   readonly label: string
   readonly value: string
 }
 
-/** A person or company in a document. */
 export interface SheetParty {
   /** Printed above the name. */
   readonly label: string
@@ -12,26 +10,25 @@ export interface SheetParty {
   readonly lines: readonly string[]
 }
 
-/** One line item of a document. */
+/** A line item of a document, or its column heads. */
 export interface SheetRow {
   readonly description: string
   readonly qty: string
   readonly unitPrice: string
-  /** VAT rate. If the rows have different rates, all rows and the column heads have this field; otherwise none has it. */
+  /** VAT rate: in all rows and the column heads if the rows have different rates, else in none. */
   readonly vat?: string
   readonly amount: string
 }
 
 /** A document ready to be laid out: every figure is computed and formatted. */
 export interface DocumentSheet {
-  /** Name of the document, in large letters. */
   readonly heading: string
   readonly number: string
-  /** YYYY-MM-DD. It is also the creation date in the file, so that the same sheet gives the same file. */
+  /** YYYY-MM-DD. Also the creation date in the file, so that the same sheet gives the same file. */
   readonly issueDate: string
   readonly seller: SheetParty | null
   readonly buyer: SheetParty
-  /** At the top: dates, the invoice that is referred to, and the currency. */
+  /** Printed at the top: dates, the invoice that is referred to, and the currency. */
   readonly facts: readonly LabelledText[]
   readonly columns: SheetRow
   readonly rows: readonly SheetRow[]
@@ -46,27 +43,24 @@ export interface DocumentSheet {
   readonly rule: string
 }
 
-/** A font file of the operator, and the code points that it prints: ranges in hexadecimal, `20-7e a0-ff`. */
 export interface OperatorFont {
   readonly path: string
+  /** Code points that the font prints, as hexadecimal ranges: `20-7e a0-ff`. */
   readonly ranges: string
 }
 
-/** A sheet, and the fonts to use beside the built-in ones. */
 export interface DocumentJob {
   readonly sheet: DocumentSheet
   readonly fonts: readonly OperatorFont[]
 }
 
-/** A finished document. */
 export interface DocumentFile {
   readonly pages: number
   readonly bytes: Uint8Array
-  /** Of the bytes, in hexadecimal. */
+  /** In hexadecimal. */
   readonly sha256: string
 }
 
-/** Work on documents. */
 export interface DocumentTasks {
   readonly 'document/pdf': { readonly input: DocumentJob; readonly output: DocumentFile }
   /** Finds out which code points a font file can print. */

@@ -5,17 +5,15 @@ import type { ImageTasks } from './image-tasks.ts'
 import type { LanguageTasks } from './language-tasks.ts'
 import type { PageTasks } from './page-tasks.ts'
 
-/** Every engine task by name, with its input and output, which are plain values. */
+/** Every engine task by name. Inputs and outputs are plain values. */
 export type EngineTasks = PageTasks & DocumentTasks & LanguageTasks & ImageTasks & ChatTasks
 
-/** Name of an engine task. */
 export type EngineTask = keyof EngineTasks
 
 /**
- * Processes for work on untrusted content, and for work that would block the event loop. Each task has its own limit of
- * time, and each process a limit of memory. A task beyond a limit is killed with its process. Faults: `engine/killed`,
- * `engine/failed`, and `engine/refused` if the input is to blame. Free work names its caller in `who`, and these callers
- * take turns.
+ * Processes for work on untrusted content, and for work that would block the event loop. A task that exceeds its limit
+ * of time or memory is killed with its process. Faults: `engine/killed`, `engine/failed`, and `engine/refused` if the
+ * input is to blame. Free work names its caller in `who`, and these callers take turns.
  */
 export interface Engines {
   run<Name extends EngineTask>(

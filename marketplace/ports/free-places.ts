@@ -3,8 +3,8 @@ import { LruMap } from '../../consensus/primitives/lru.ts'
 import { turnAmong, type Waiter } from './turn.ts'
 
 /**
- * How many of `places` free work may hold at once. One in four, and at least one, is kept for paid work. A single place
- * is open to free and paid work.
+ * How many of `places` free work may hold at once. A quarter, rounded up, is kept for paid work. Free and paid work
+ * share a single place.
  */
 export function freeOf(places: number): number {
   return Math.max(1, places - Math.max(1, Math.ceil(places / 4)))
@@ -13,16 +13,13 @@ export function freeOf(places: number): number {
 /** Most callers whose used time is remembered. */
 const SERVED_MAX = 1_024
 
-/** Limits of free work in progress. */
 export interface FreeBounds {
-  /** Most tasks at once in all. */
   readonly atOnce: number
-  /** Most tasks of one caller at once, and most on one target, for example a host. */
+  /** Most tasks of one caller, and of one target (for example a host). */
   readonly perWho: number
   readonly perWhat: number
 }
 
-/** Free work that wants a place. */
 export interface FreeWish {
   readonly who: string
   readonly what: string
@@ -33,13 +30,11 @@ export interface FreeWish {
 type WaitingWish = FreeWish & Waiter
 
 /**
- * The queue of free work for places that paid work needs too. Only a bounded number of free tasks runs at once, so
- * that some places are left to paid work. An empty place goes to the caller with the fewest places, and among equals to
- * the caller with the least time used. So callers take turns, however much work each has waiting. The users of this
- * class bound the number of waiting tasks.
- *
- * Time is counted as in start-time fair queueing (Goyal, Vin and Cheng, 1996): a task starts at its caller's used time,
- * or at the start time of the last task if that is later. So a caller saves up no time while away.
+ * A queue of free work for places that paid work needs too. An empty place goes to the caller with the fewest places,
+ * and among equals to the caller with the least time used. So callers take turns, however much work each has waiting.
+ * Users of this class must bound the number of waiting tasks. Time is counted as in start-time fair queueing (Goyal,
+ * Vin and Cheng, 1996): a task starts at its caller's used time, or at the start time of the last task if that is
+ * later. So a caller saves up no time while away.
  */
 export class FreePlaces {
   readonly #bounds: FreeBounds
@@ -47,9 +42,9 @@ export class FreePlaces {
   readonly #waiting = new Set<WaitingWish>()
   readonly #byWho = new Map<string, number>()
   readonly #byWhat = new Map<string, number>()
-  /** Time that each caller has used, in ms. */
+  /** Time that each caller has used. */
   readonly #hadMs = new LruMap<string, number>(SERVED_MAX)
-  /** Start time of the last task, in ms. */
+  /** Start time of the last task. */
   #beganMs = 0
   #inside = 0
 
@@ -59,7 +54,6 @@ export class FreePlaces {
     this.#now = now
   }
 
-  /** Runs the work in its turn; null if the signal aborts before. */
   async run<T>(wish: FreeWish, work: () => Promise<T>): Promise<T | null> {
     if (wish.signal.aborted) return null
     if (this.#isFree(wish)) this.#count(wish, 1)
@@ -77,7 +71,7 @@ export class FreePlaces {
     }
   }
 
-  /** Several tasks may start: the end of one task may make room for its caller and for its target. */
+  /** The end of one task may make room both for its caller and for its target. */
   #startNext(): void {
     for (let next = this.#next(); next !== null; next = this.#next()) {
       this.#count(next, 1)
@@ -103,7 +97,6 @@ export class FreePlaces {
     return more < 0 || (more === 0 && this.#beginOf(one) < this.#beginOf(other))
   }
 
-  /** Start time of a caller's next task. */
   #beginOf({ who }: FreeWish): number {
     return Math.max(this.#beganMs, this.#hadMs.get(who) ?? 0)
   }

@@ -1,12 +1,11 @@
 import type { Readiness } from './readiness.ts'
 
-/** Where an IP address is used; a field is null if it is unknown. */
+/** A field is null if it is unknown. */
 export interface GeoFacts {
   /** ISO 3166-1 alpha-2. */
   readonly country: string | null
   readonly region: string | null
   readonly city: string | null
-  /** Latitude and longitude in degrees. */
   readonly lat: number | null
   readonly lon: number | null
   readonly accuracyKm: number | null
@@ -14,11 +13,9 @@ export interface GeoFacts {
   readonly timezone: string | null
   readonly asn: number | null
   readonly isp: string | null
-  /** Whether the country is in the European Union. */
   readonly eu: boolean | null
 }
 
-/** Facts of an unknown address. */
 export const NO_GEO_FACTS: GeoFacts = {
   country: null,
   region: null,
@@ -32,15 +29,13 @@ export const NO_GEO_FACTS: GeoFacts = {
   eu: null,
 }
 
-/** A database behind the answers. */
 export interface GeoDatabase {
-  /** Type as the database names it. */
   readonly type: string
   /** ISO 8601. */
   readonly buildDate: string
 }
 
-/** Locations of IP addresses, from databases on this machine. The files may be replaced while the node runs. */
+/** Locations of IP addresses, from databases on this machine. */
 export interface GeoDatabases {
   readonly readiness: () => Readiness
   readonly databases: readonly GeoDatabase[]

@@ -1,21 +1,20 @@
-/** Width and height in pixels of a picture that is sold. */
+/** Width and height in pixels. */
 export const PICTURE_SIDE = 1_024
-/** Most bytes of a picture that is sold: a little more than the file of a picture of noise takes. */
+/** A little more than the file of a picture of noise takes. */
 export const PICTURE_BYTES_MAX = 3_400_000
 
-/** A PNG of {@link PICTURE_SIDE} pixels on each side, without metadata. */
+/** A PNG without metadata, {@link PICTURE_SIDE} pixels on each side. */
 export interface SquarePng {
   readonly bytes: Uint8Array
-  /** Of the bytes, in hex. */
+  /** In hexadecimal. */
   readonly sha256: string
 }
 
-/** Most pixels in width and height of a picture shown to a model. */
+/** Width and height in pixels of a picture shown to a model. */
 export const VISION_SIDE_MAX = 2_048
-/** Most bytes of a picture shown to a model. */
 export const VISION_BYTES_MAX = 4_000_000
 
-/** A picture to re-encode for a model, with its limits in bytes and in pixels of width and height. */
+/** A picture to re-encode for a model; `sideMax` in pixels. */
 export interface VisionWish {
   readonly bytes: Uint8Array
   readonly bytesMax: number

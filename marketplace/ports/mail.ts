@@ -15,7 +15,6 @@ export interface MailDomain {
   readonly mxHasAddress: boolean | null
 }
 
-/** Looks up mail domains in DNS. */
 export interface MailDomains {
   readonly readiness: () => Readiness
   /** `domain` is ASCII. Faults: `web/unreachable`, `web/timeout`. */

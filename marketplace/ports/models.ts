@@ -14,26 +14,21 @@ export const MODEL_ROLES = [
   'speech',
 ] as const
 
-/** One of {@link MODEL_ROLES}. */
 export type ModelRole = (typeof MODEL_ROLES)[number]
 
-/** A message of a conversation. */
 export interface ModelMessage {
   readonly role: 'system' | 'user' | 'assistant'
   readonly content: string
 }
 
-/** One request to a model. */
 export interface ModelRequest {
   readonly role: ModelRole
   readonly messages: readonly ModelMessage[]
   readonly maxTokens: number
   readonly temperature?: number
-  /** JSON schema that the answer must follow. */
   readonly jsonSchema?: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> }
 }
 
-/** Tokens used by a request. */
 export interface ModelUsage {
   readonly promptTokens: number
   readonly completionTokens: number
@@ -42,17 +37,16 @@ export interface ModelUsage {
   readonly estimated: boolean
 }
 
-/** Answer of a model. */
 export interface ModelAnswer {
   readonly text: string
-  /** Name of the model as the backend reports it. */
+  /** As the backend reports it. */
   readonly model: string
   readonly backend: string
   readonly finishReason: string
   readonly usage: ModelUsage
 }
 
-/** A picture by a model. The bytes are unchecked and of any format. */
+/** The bytes are unchecked and of any format. */
 export interface ModelPicture {
   readonly bytes: Uint8Array
   readonly model: string
@@ -66,7 +60,6 @@ export interface Models {
   readonly picture: (prompt: string, signal: AbortSignal) => Promise<Result<ModelPicture>>
 }
 
-/** A text in another language. */
 export interface Translation {
   /** ISO 639-1; null if the translator does not tell. */
   readonly sourceLanguage: string | null

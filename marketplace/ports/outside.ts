@@ -9,7 +9,7 @@ import type { EndpointProbe } from './probes.ts'
 import type { Asked, CurrencyRates, Domains, SearchHit, Weather } from './providers.ts'
 import type { WebReader } from './web.ts'
 
-/** Everything outside the chain that services use. Each part tells whether it can be used. */
+/** Everything outside the chain that services use. */
 export interface Outside {
   readonly engines: Engines
   readonly documents: Documents

@@ -1,15 +1,13 @@
-/** A body from the web, for the engines. */
 export interface PageBody {
   readonly bytes: Uint8Array
   /** Media type without parameters, lower case. */
   readonly mediaType: string
-  /** Charset in the header, if any. */
+  /** From the header. */
   readonly charset: string | null
-  /** Final address after redirects. Relative links start from it. */
+  /** Address after redirects, to which relative links refer. */
   readonly url: string
 }
 
-/** The main text of a page. */
 export interface Article {
   readonly title: string | null
   readonly lang: string | null
@@ -22,7 +20,7 @@ export interface Article {
   readonly charset: string
   /** Where the charset comes from. `guess`: it was not named, or the name is unknown. */
   readonly charsetFrom: 'bom' | 'header' | 'markup' | 'guess'
-  /** Words of the whole text, before any cut. */
+  /** Counted before any cut. */
   readonly wordCount: number
   /** Whether text or Markdown were cut at their limits. */
   readonly truncated: boolean
@@ -30,7 +28,6 @@ export interface Article {
   readonly readability: boolean
 }
 
-/** Metadata in the head of a page. */
 export interface PageMeta {
   readonly title: string | null
   readonly description: string | null
@@ -44,7 +41,6 @@ export interface PageMeta {
   readonly feeds: readonly { readonly title: string | null; readonly url: string; readonly type: string }[]
 }
 
-/** A feed in any supported format. */
 export interface FeedContent {
   readonly format: 'rss' | 'atom' | 'rdf' | 'json'
   readonly title: string | null
@@ -52,11 +48,11 @@ export interface FeedContent {
   readonly language: string | null
   readonly updated: string | null
   readonly items: readonly FeedItem[]
-  /** Number of all items in the feed. */
+  /** Number of all items in the feed, listed or not. */
   readonly total: number
 }
 
-/** An item of a feed, as plain text. */
+/** Texts are plain, without markup. */
 export interface FeedItem {
   readonly title: string | null
   readonly link: string | null

@@ -1,6 +1,5 @@
 import type { Readiness } from './readiness.ts'
 
-/** Result of one GET of an endpoint. */
 export interface Probe {
   readonly path: string
   /** Null without an answer. */
@@ -15,7 +14,6 @@ export interface Probe {
 /** Checks the endpoint that the operator named, and no other. */
 export interface EndpointProbe {
   readonly readiness: () => Readiness
-  /** Base address of the endpoint; empty if none is set. */
   readonly target: string
   /** One GET, without redirects and retries, within `timeoutMs`. */
   readonly probe: (path: string, timeoutMs: number, signal: AbortSignal) => Promise<Probe>

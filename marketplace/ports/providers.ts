@@ -8,7 +8,6 @@ export interface Asked<Query, Value> {
   readonly ask: (query: Query, signal: AbortSignal, isFree?: boolean) => Promise<Result<Sourced<Value>>>
 }
 
-/** One result of a search. */
 export interface SearchHit {
   readonly title: string
   readonly url: string
@@ -17,7 +16,7 @@ export interface SearchHit {
   readonly date: string | null
 }
 
-/** Registration of a domain, as its registry reports it (RFC 9083); a field is null if it is not reported. */
+/** As the registry reports it (RFC 9083); a field is null if it is not reported. */
 export interface DomainFacts {
   readonly registered: boolean
   readonly registrar: {
@@ -40,10 +39,9 @@ export interface Domains extends Asked<string, DomainFacts> {
   readonly covers: (domain: string) => boolean | null
 }
 
-/** A place to look up by name, or coordinates in degrees. */
 export type PlaceQuery = { readonly name: string } | { readonly lat: number; readonly lon: number }
 
-/** Present weather; a field is null if it is not reported. */
+/** A field is null if it is not reported. */
 export interface CurrentWeather {
   readonly tempC: number
   readonly feelsLikeC: number | null
@@ -57,7 +55,7 @@ export interface CurrentWeather {
   readonly observedAt: string
 }
 
-/** Weather of a day; a field is null if it is not reported. */
+/** A field is null if it is not reported. */
 export interface DailyWeather {
   readonly date: string
   readonly minC: number
@@ -71,7 +69,6 @@ export interface DailyWeather {
   readonly wholeDay: boolean
 }
 
-/** A place; a field is null if it is unknown. */
 export interface Place {
   readonly name: string | null
   readonly country: string | null
@@ -81,7 +78,6 @@ export interface Place {
   readonly timezone: string | null
 }
 
-/** Present weather of a place, and that of three days. */
 export interface WeatherReport {
   readonly place: Place
   readonly current: CurrentWeather
@@ -90,7 +86,6 @@ export interface WeatherReport {
   readonly daysIn: string
 }
 
-/** Weather by place. */
 export interface Weather extends Asked<PlaceQuery, WeatherReport> {
   /** Whether places can be looked up by name. Coordinates always work. */
   readonly names: () => Readiness

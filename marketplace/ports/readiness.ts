@@ -3,18 +3,18 @@ export type Readiness =
   | { readonly available: true; readonly engine: string }
   | { readonly available: false; readonly reason: string; readonly requires: readonly string[] }
 
-/** Not available, because the operator has not configured it. */
+/** The operator has not configured it. */
 export function notConfigured(what: string, ...requires: readonly string[]): Readiness {
   return { available: false, reason: `${what} is not configured`, requires }
 }
 
-/** A name and its trouble as text. Null means not checked yet. Many troubles already begin with the name. */
+/** Null means not checked yet. Many troubles already begin with the name. */
 export function troubleOf(name: string, trouble: string | null): string {
   if (trouble === null) return `${name}: not checked yet`
   return trouble.startsWith(`${name} `) ? trouble : `${name}: ${trouble}`
 }
 
-/** Configured, but not available at the moment. */
+/** It is configured, but cannot be used at the moment. */
 export function notNow(reason: string): Readiness {
   return { available: false, reason, requires: [] }
 }

@@ -1,11 +1,9 @@
 import { LruMap } from '../../consensus/primitives/lru.ts'
 
-/** Most owners that are remembered as late. */
 const LATE_MAX = 8_192
-/** How long an owner stays late. */
+/** An owner stays late for this long. */
 const LATE_MS = 3_600_000
 
-/** Limits of a {@link SharedRoom}. */
 export interface RoomBounds {
   readonly max: number
   /** Most for one owner. */
@@ -14,15 +12,13 @@ export interface RoomBounds {
   readonly patienceMs: number
 }
 
-/** A part of a {@link SharedRoom}, held by an owner. */
 export interface Share {
-  /** Ends the share. With `isUnfinished` (the owner broke off its work) the owner counts as late. */
+  /** With `isUnfinished` (the owner broke off its work) the owner counts as late. */
   readonly leave: (isUnfinished?: boolean) => void
-  /** Lowers the share to `size`. */
   readonly shrink: (size: number) => void
   /** Whether another share was refused for lack of room since this one was taken. */
   readonly isInTheWay: () => boolean
-  /** Whether the owner was late when it took the share. If so, the share gets no time to fall behind its pace. */
+  /** Whether the owner was late when it took the share. */
   readonly wasLate: boolean
   /** From here on the room may end the share for another owner, and then calls `end`. Null stops that. */
   readonly yields: (end: (() => void) | null) => void
@@ -42,7 +38,6 @@ interface Held {
   behind: { readonly is: () => boolean; readonly end: () => void } | null
 }
 
-/** A share to be ended, and how its owner is told. */
 interface Ended {
   readonly held: Held
   readonly end: () => void
@@ -51,15 +46,15 @@ interface Ended {
 
 /**
  * Room that several owners share, protected against slow owners. If a newcomer finds no room, shares are ended until
- * there is: first the shares that are behind their pace, then the oldest of the owner with most. That owner must still
- * hold at least as much as the newcomer afterwards. So a share that keeps its pace is never ended only to give another owner
- * the same.
+ * there is: first those that are behind their pace, then the oldest of the owner with most. That owner must still hold
+ * at least as much as the newcomer afterwards, so that a share that keeps its pace is never ended only to give another
+ * owner the same.
  */
 export class SharedRoom {
   readonly #bounds: RoomBounds
   readonly #now: () => number
   readonly #held = new Set<Held>()
-  /** When each owner became late. Otherwise an owner could be slow again with every new share. */
+  /** Kept beyond the share, or an owner could be slow again with every new share. */
   readonly #late = new LruMap<string, number>(LATE_MAX)
   #refusedMs = Number.NEGATIVE_INFINITY
 
@@ -69,7 +64,7 @@ export class SharedRoom {
     this.#now = now
   }
 
-  /** Takes a share; null if there is no room, and then no share is ended. `leave` may be called more than once. */
+  /** Null if there is no room; then no share is ended. `leave` may be called more than once. */
   enter(owner: string, size: number): Share | null {
     const nowMs = this.#now()
     const ended = this.#roomFor(owner, size)
@@ -95,7 +90,7 @@ export class SharedRoom {
     }
   }
 
-  /** The shares to end to make room; null if that would not be enough. */
+  /** Null if ending shares would not make enough room. */
   #roomFor(owner: string, size: number): readonly Ended[] | null {
     const { max, ownMax } = this.#bounds
     const left = new Set(this.#held)
@@ -120,10 +115,7 @@ export class SharedRoom {
     return ended
   }
 
-  /**
-   * The share to end next for a newcomer, who would hold `own` with its new share. It is the oldest of the owner with most, if that owner
-   * still holds at least `own` without it. Undefined if no share may be ended.
-   */
+  /** `own` is what the newcomer would hold with its new share. Undefined if no share may be ended. */
   #inTurn(left: ReadonlySet<Held>, sizes: ReadonlyMap<string, number>, own: number): Ended | undefined {
     const endMs = this.#now() - this.#bounds.patienceMs
     const sizeOf = ({ owner }: Held): number => sizes.get(owner) as number

@@ -5,13 +5,12 @@ export interface Source {
   readonly url?: string
   /** Time of the request (ISO 8601, UTC). */
   readonly fetchedAt: string
-  /** Whether the value is older than usual, because the provider could not be reached. */
+  /** Whether the value is older than usual because the provider could not be reached. */
   readonly stale: boolean
   /** Text that the provider requires beside its data. */
   readonly attribution?: string
 }
 
-/** A fact and its source. */
 export interface Sourced<T> {
   readonly value: T
   readonly source: Source

@@ -1,7 +1,6 @@
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { Readiness } from './readiness.ts'
 
-/** A text to be spoken. */
 export interface SpeechRequest {
   /** At most as long as one request can speak. */
   readonly text: string
@@ -16,12 +15,11 @@ export interface SpeechRequest {
 /** Spoken text. The bytes should be a WAV file, but are unchecked. */
 export interface SpokenText {
   readonly bytes: Uint8Array
-  /** The speaker. {@link SpeechRequest.by} names it for the other parts of the text. */
+  /** Names the speaker, for {@link SpeechRequest.by} of the other parts. */
   readonly by: string
   readonly model: string
 }
 
-/** Speeds that the speakers support. */
 export interface SpeedRange {
   readonly min: number
   readonly max: number

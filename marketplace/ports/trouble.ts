@@ -18,7 +18,7 @@ const SILENT: Readonly<Record<string, string>> = {
 
 /**
  * Replaces the reason of a backend's fault by its kind, for texts that callers see: the reason may name accounts,
- * owners and balances. An adapter can set `inShort` to the part of the reason that is not the provider's text.
+ * owners and balances. `inShort` is the part of the reason that is not the provider's text.
  */
 export function withoutWords(cause: Fault): Fault {
   const { code, detail } = cause
@@ -34,7 +34,7 @@ export function isOfForm({ detail: { status, reason, ofForm } }: Fault): boolean
   return ofForm === true || (status === 400 && /response_format|json|schema/i.test(String(reason)))
 }
 
-/** The result of a failed check. With status 429 the backend works; the node may be using up its limit itself. */
+/** With status 429 the backend works; the node may be using up its limit itself. */
 export function checkedIll(cause: Fault): { readonly ok: boolean; readonly doubtful?: true; readonly detail: string } {
   const detail = faultMessage(cause)
   return statusOf(cause) === 429
@@ -47,7 +47,6 @@ function statusOf({ detail }: Fault): number {
   return Number(detail.status ?? said ?? 0)
 }
 
-/** The kind of a fault, as text. */
 export function kindOf(cause: Fault): string {
   const { code, detail } = cause
   const status = statusOf(cause)

@@ -1,10 +1,8 @@
-/** Work that waits for its turn. */
 export interface Waiter {
-  /** Called when the turn has come. */
   readonly start: () => void
 }
 
-/** Waits until `start` of its waiter is called, then gives true. Gives false if the signal aborts first. */
+/** True once `start` of its waiter is called. False if the signal aborts first. */
 export function turnAmong<T extends object>(
   waiting: Set<T & Waiter>,
   wish: T,

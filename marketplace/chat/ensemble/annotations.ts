@@ -1,7 +1,7 @@
 import type { Citation } from '../call.ts'
 import type { ChatMessage } from '../models/backend.ts'
 
-/** A citation as in the OpenAI API. Positions are UTF-16 units of the text. */
+/** As in the OpenAI API. Positions are UTF-16 units of the text. */
 export interface UrlCitation {
   readonly type: 'url_citation'
   readonly url_citation: {
@@ -12,7 +12,6 @@ export interface UrlCitation {
   }
 }
 
-/** Citations of an answer as annotations of its message. */
 export function annotationsOf(citations: readonly Citation[]): readonly UrlCitation[] {
   return citations.map(({ url, title, start, end }) => ({
     type: 'url_citation',
@@ -20,10 +19,7 @@ export function annotationsOf(citations: readonly Citation[]): readonly UrlCitat
   }))
 }
 
-/**
- * Removes the annotations of this node's answers from a conversation. Callers send messages back as received, and some
- * backends refuse unknown fields.
- */
+/** Callers send messages back as received, and some backends refuse unknown fields. */
 export function withoutAnnotations(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   return messages.map((message) => {
     if (message.annotations === undefined) return message

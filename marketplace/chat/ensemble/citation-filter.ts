@@ -12,17 +12,17 @@ type Place =
   /** LaTeX, up to its closing sign. */
   | { readonly in: 'formula'; readonly end: string }
 
-/** The output of a step over the text, and the number of characters consumed. */
+/** `chars` is the number of characters consumed. */
 interface Step {
   readonly out: string
   readonly chars: number
 }
 
-/** Most citations whose positions are recorded. An answer full of marks can have more. */
+/** Further citations are not recorded: an answer can be full of marks. */
 const CITATIONS_MAX = 500
-/** Most characters of a mark. A longer text is no mark and is not held back. */
+/** A longer text is no mark and is not held back. */
 const MARK_CHARS_MAX = 40
-/** Most fence signs in a row that are read together, so that a run is not held back forever. */
+/** A run of fence signs must not be held back forever. */
 const RUN_MAX = 40
 /** Most numbers that a range in a mark adds to its start. */
 const MARK_SOURCES_MAX = 12
@@ -32,23 +32,20 @@ const MARK = /^\[ *\d{1,3}(?: *[,;–-] *\d{1,3}){0,9} *\]$/
 const SINGLE = /^\[(\d{1,3})\]$/
 /** Characters that may change the context. Everything before them passes at once. */
 const SIGN = /[`~[\n]/g
-/** The characters of {@link SIGN}, and the signs of LaTeX. */
+/** {@link SIGN} with the signs of LaTeX. */
 const SIGN_OR_LATEX = /[`~[\n$\\]/g
 /** A dollar sign that opens a formula. Before a digit it means money, and before a space it opens nothing. */
 const OPENS_FORMULA = /^\$[^\s\d$]/
-/** Text allowed between two marks that belong together. */
+/** Two marks with this between them belong together. */
 const BETWEEN_MARKS = /^(?:[\s,;&]|and|und|et|y)*$/
 const BETWEEN_CHARS_MAX = 8
 const TEXT: Place = { in: 'text' }
 
 /**
- * Reads an answer as a stream and removes marks ([1], [1, 2], [1-3]) of sources that do not exist. Of a mark with
- * several sources, only the missing sources are removed. Code stays untouched. The output does not depend on how the text
- * is split into pieces, and only text that cannot be decided yet is held back.
- *
- * With sources, the model was told to cite with such marks, so every bracket with numbers counts as a mark. Without
- * sources, only brackets in the place of a mark do ({@link isMadeUp}), outside of LaTeX. Such a mark is removed only after
- * two more characters have come, which can show that it is none.
+ * Reads an answer as a stream and removes marks ([1], [1, 2], [1-3]) of sources that do not exist. Code stays
+ * untouched. The output does not depend on how the text is split into pieces. With sources, the model was told to cite
+ * with such marks, so every bracket with numbers counts as a mark. Without sources, only brackets in the place of a
+ * mark do ({@link isMadeUp}), outside of LaTeX.
  */
 export class CitationFilter {
   readonly #sources: ReadonlyMap<number, Source>
@@ -70,17 +67,17 @@ export class CitationFilter {
     this.#hasLists = hasLists
   }
 
-  /** Sources of the marks that passed, with the positions of the marks in the output. */
+  /** Of the marks that passed, with their positions in the output. */
   get citations(): readonly Citation[] {
     return this.#citations
   }
 
-  /** Takes the next piece and returns the output that is certain. */
+  /** Returns the output that is certain. */
   push(piece: string): string {
     return this.#take(this.#held + piece, false)
   }
 
-  /** The output that was held back, at the end of the answer. */
+  /** Returns the output that was held back. */
   end(): string {
     return this.#take(this.#held, true)
   }
@@ -98,7 +95,7 @@ export class CitationFilter {
     return out
   }
 
-  /** The next step over the text. Null if it needs more text, which never happens at the end. */
+  /** Null if the step needs more text, which never happens at the end. */
   #step(text: string, at: number, isEnd: boolean): Step | null {
     const signs = this.#isGrounded ? SIGN : SIGN_OR_LATEX
     signs.lastIndex = at
@@ -140,7 +137,6 @@ export class CitationFilter {
     return out
   }
 
-  /** A LaTeX sign and the character after it. */
   #latex(signs: string, isEnd: boolean): Step | null {
     if (signs.length < 2 && !isEnd) return null
     const place = this.#place
@@ -202,7 +198,7 @@ export class CitationFilter {
     return out
   }
 
-  /** A run of backticks or tildes. Its length is known when another character follows. */
+  /** The length of a run is known only when another character follows. */
   #run(text: string, at: number, isEnd: boolean): Step | null {
     const sign = text[at] as string
     let chars = 1
@@ -223,7 +219,7 @@ export class CitationFilter {
   }
 }
 
-/** The numbers in a mark, each once, with ranges expanded. */
+/** Each number once, with ranges expanded. */
 function sourcesNamed(mark: string): readonly number[] {
   const single = SINGLE.exec(mark)
   if (single !== null) return [Number(single[1])]
@@ -235,7 +231,6 @@ function sourcesNamed(mark: string): readonly number[] {
   return [...new Set(numbers)]
 }
 
-/** Filters a complete text. Returns it with its citations. */
 export function citedText(
   text: string,
   sources: readonly Source[],

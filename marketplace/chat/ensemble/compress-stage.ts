@@ -21,14 +21,14 @@ import {
 import { enclosed, isInstruction, withInstruction } from './instruct.ts'
 import { SUMMARY_HEAD, SUMMARY_PROMPT } from './prompts.ts'
 
-/** Most summaries kept in memory. With code and numbers added, each has at most about 22,000 characters. */
+/** Each summary has at most about 22,000 characters, with code and numbers added. */
 const SUMMARIES_MAX = 512
 const AT_ONCE = 4
 /** Share of the remaining time that summaries may take. */
 const TIME_SHARE = 0.4
 const CHARS_PER_TOKEN = 3.5
 const PIECE_CHARS_MIN = 1_000
-/** Tokens of the instructions that later stages add. */
+/** For the instructions that later stages add. */
 const INSTRUCTIONS_TOKENS = 400
 const SUMMARY_CHARS_MAX = 8_000
 
@@ -40,7 +40,7 @@ const SUMMARIES = new WeakMap<ChatMeans['models'], LruMap<string, string>>()
 
 type Context = Omit<StageContext, 'say'>
 
-/** Makes long conversations fit: the oldest turns are summarised, and turns are dropped only if that fails or is not enough. */
+/** The oldest turns are summarised. Turns are dropped only if that fails or is not enough. */
 export const compressStage: Stage = {
   name: 'Context compression',
   about:
@@ -81,11 +81,10 @@ export const compressStage: Stage = {
 
 interface Summaries {
   readonly texts: readonly string[]
-  /** Number of summaries that were already known. */
   readonly remembered: number
 }
 
-/** Summaries of all pieces, in order. A fault if one of them fails. */
+/** In order. A fault if one of them fails. */
 async function summariesOf(pieces: readonly Piece[], context: Context): Promise<Result<Summaries>> {
   const known = knownBy(context.means)
   const texts = pieces.map(({ key }) => known.get(key))
@@ -96,7 +95,7 @@ async function summariesOf(pieces: readonly Piece[], context: Context): Promise<
   const todo = pieces.entries().filter(([i]) => texts[i] === undefined)
   let failed: Result<never> | null = null
   const work = async (): Promise<void> => {
-    // The workers share one iterator, so each takes the next free piece.
+    // The workers share one iterator.
     for (const [i, piece] of todo) {
       const text = await summaryOf(piece, context, signal)
       if (text.ok) known.set(piece.key, text.value)
@@ -170,7 +169,7 @@ function withinWindow(
   return ok({ messages, dropped })
 }
 
-/** Tokens left for the conversation beside its answer and the instructions of later stages. */
+/** Tokens left beside the answer and the instructions of later stages. */
 function roomFor(context: Context): number {
   const { call, means } = context
   const window = windowOf('model-4', means.models, needsIn(context))

@@ -6,9 +6,9 @@ import { isInstruction } from './instruct.ts'
 
 /** A history of more characters is compressed, even if it fits the window. */
 export const HISTORY_CHARS_MAX = 20_000
-/** Most characters of the last turns that are never summarised. The last two turns are kept even if they are longer. */
+/** The last two turns are kept even if they are longer. */
 const KEPT_CHARS = 6_000
-/** Most characters of a piece, which gets one summary. A long history has larger pieces, to limit their number. */
+/** A piece gets one summary. A long history has larger pieces, to limit their number. */
 const PIECE_CHARS = 6_000
 const LONG_PIECE_CHARS = 24_000
 const LONG_HISTORY_CHARS = 100_000
@@ -21,39 +21,35 @@ const NUMBER = /\d+(?:[.,:/-]\d+)*/g
 const CODE_SIGN = /\[code (\d{1,4})\]/g
 const UTF8 = new TextEncoder()
 
-/** A part of a turn that is summarised. */
 export interface Turn {
   readonly role: string
   readonly text: string
 }
 
-/** Consecutive turns that are summarised together. */
 export interface Piece {
   readonly turns: readonly Turn[]
-  /** Hash of the history up to the end of the piece. It identifies this beginning of a conversation. */
+  /** Hash of the history up to the end of the piece. */
   readonly key: string
 }
 
-/** A conversation, split for compression. */
 export interface Split {
   /** Instructions, and older messages with images. They are not summarised. */
   readonly fixed: readonly ChatMessage[]
-  /** The oldest turns, in order. */
+  /** The oldest turns. */
   readonly pieces: readonly Piece[]
   /** The last turns, with the last question. They are not summarised. */
   readonly kept: readonly ChatMessage[]
 }
 
-/** Characters of the history: everything before the last question, without instructions. */
+/** Everything before the last question, without instructions. */
 export function historyChars(messages: readonly ChatMessage[]): number {
   const last = lastQuestionAt(messages)
   return charsOf(messages.slice(0, last).filter((message) => !isInstruction(message)))
 }
 
 /**
- * Splits a conversation into parts to keep and pieces to summarise. When a conversation goes on, its earlier pieces
- * stay the same as long as the size of pieces does, so their summaries can be reused. `pieceChars` limits a piece for
- * summarising models with a small window.
+ * When a conversation goes on, its earlier pieces stay the same as long as the size of pieces does, so their summaries
+ * can be reused. `pieceChars` limits a piece for models with a small window.
  */
 export function splitConversation(messages: readonly ChatMessage[], pieceChars: number): Split {
   const history = messages.slice(0, lastQuestionAt(messages))
@@ -69,7 +65,7 @@ export function splitConversation(messages: readonly ChatMessage[], pieceChars: 
   }
 }
 
-/** Index of the last question, or of the last message if there is none. */
+/** The last message if there is no question. */
 function lastQuestionAt(messages: readonly ChatMessage[]): number {
   const at = messages.findLastIndex(({ role }) => role === 'user')
   return at < 0 ? Math.max(0, messages.length - 1) : at
@@ -79,7 +75,7 @@ function charsOf(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, message) => sum + textOfMessage(message).length, 0)
 }
 
-/** Index of the first turn to keep: at most {@link KEPT_CHARS} of turns, but at least the last two turns. */
+/** Keeps at most {@link KEPT_CHARS} of turns, but at least the last two. */
 function keptStart(said: readonly ChatMessage[]): number {
   let chars = 0
   let start = said.length
@@ -91,7 +87,7 @@ function keptStart(said: readonly ChatMessage[]): number {
   return start
 }
 
-/** Returns full pieces only: an unfinished piece would change with the next question. Its turns are not summarised. */
+/** Only full pieces: an unfinished piece would change with the next question. */
 function piecesOf(
   older: readonly ChatMessage[],
   chars: number,
@@ -121,7 +117,7 @@ function piecesOf(
   return { pieces: pieces.slice(0, whole), used }
 }
 
-/** Splits a long text, at line ends if possible. */
+/** At line ends if possible. */
 function slicesOf(text: string, chars: number): readonly string[] {
   const slices: string[] = []
   let from = 0
@@ -139,13 +135,12 @@ function wellFormedEnd(text: string, end: number): number {
   return code >= 0xd800 && code <= 0xdbff ? end - 1 : end
 }
 
-/** Turns without their code blocks, and the blocks. */
 export interface WithoutCode {
   readonly turns: readonly Turn[]
   readonly blocks: readonly string[]
 }
 
-/** Replaces fenced code blocks by signs such as [code 1], so that the model does not rewrite existing code. */
+/** Signs such as [code 1] replace the blocks, so that the model does not rewrite existing code. */
 export function withoutCode(turns: readonly Turn[]): WithoutCode {
   const blocks: string[] = []
   let room = CODE_CHARS_MAX
@@ -178,8 +173,8 @@ export function withoutCode(turns: readonly Turn[]): WithoutCode {
 }
 
 /**
- * Completes the summary of a piece: code blocks return in place of their signs, or at the end if the model dropped the
- * sign. Numbers that the summary lacks are added with the words around them.
+ * Code blocks return in place of their signs, or at the end if the model dropped the sign. Numbers that the summary
+ * lacks are added with the words around them.
  */
 export function completed(summary: string, { turns, blocks }: WithoutCode): string {
   const left = new Map(blocks.map((block, i) => [String(i + 1), block]))
@@ -195,7 +190,6 @@ export function completed(summary: string, { turns, blocks }: WithoutCode): stri
   return [text.trim(), ...left.values(), ...more].join('\n')
 }
 
-/** Numbers of a text that its summary lacks, with the words around them. */
 function missingFigures(text: string, summary: string): readonly string[] {
   const known = new Set(summary.match(NUMBER))
   const found: string[] = []

@@ -3,23 +3,18 @@ import { type ChatModels, TEXT_ROLES } from '../desk.ts'
 import type { ChatMessage } from '../models/backend.ts'
 import { estimatedPrompt } from '../models/usage.ts'
 
-/** Most models that are asked for a draft. */
 export const DRAFTS_MAX = 10
 /** Least room for an answer that a model must have, in tokens. */
 const ANSWER_TOKENS_MIN = 256
 
-/** A model that can write a draft. */
 export interface DraftModel {
   readonly backend: string
   readonly model: string
-  /** Its roles that answer in text. */
+  /** Only roles that answer in text. */
   readonly roles: readonly ModelRole[]
 }
 
-/**
- * The different models that can write a draft now, in the order of their backends, at most {@link DRAFTS_MAX}. A model
- * on two backends counts once, by its id. The operator sets the ids, and they are not verified.
- */
+/** In the order of their backends. A model on two backends counts once, by its id, which is not verified. */
 export function draftModels(
   { facts }: Pick<ChatModels, 'facts'>,
   messages: readonly ChatMessage[],

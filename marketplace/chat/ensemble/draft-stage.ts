@@ -11,7 +11,7 @@ import { routeOf } from './route-stage.ts'
 import { askForText, type SpokenQuestion, withText } from './speak.ts'
 import type { Task } from './tiers.ts'
 
-/** Temperatures of the drafts, if fewer than two models can write one. */
+/** Used if fewer than two models can write a draft. */
 const SAMPLED_TEMPERATURES = [0.3, 0.7, 1]
 /** Number of samples of the deep tier, and their temperature. */
 const SAMPLES = 3
@@ -19,14 +19,12 @@ const SAMPLE_TEMPERATURE = 0.7
 /** After this share of the remaining time, one draft is enough to go on. */
 const TIME_SHARE = 0.3
 
-/** The questions for drafts. */
 interface Asked {
   readonly questions: readonly DeskQuestion[]
-  /** Whether all drafts answer the same question, so that they differ by chance or temperature and not by model. */
+  /** All drafts answer the same question, so they differ by chance or temperature and not by model. */
   readonly sampled: boolean
 }
 
-/** Writes the drafts: several models or several samples at once. For small tasks and images one model writes one draft. */
 export const draftStage: Stage = {
   name: 'Parallel draft generation',
   about:
@@ -53,7 +51,7 @@ async function byOne(state: ChatState, context: StageContext, question: SpokenQu
   })
 }
 
-/** Questions with images go to one model that supports them. Other models would answer without seeing the images. */
+/** One model that sees images is asked: others would answer without seeing them. */
 async function byOneThatSees(state: ChatState, context: StageContext): Promise<Result<ChatState>> {
   const { messages } = state
   const answered = await byOne(state, context, { roles: ['vision'], needs: ['vision'], messages })
@@ -110,7 +108,7 @@ function samplesOf({ messages }: ChatState, { call }: StageContext): Asked {
   return { questions: Array.from({ length: SAMPLES }, () => question), sampled: true }
 }
 
-/** The complete answers, or all if none is complete. */
+/** All answers if none is complete. */
 function wholeOnes(answers: readonly PoolAnswer[]): readonly PoolAnswer[] {
   const whole = answers.filter(({ finishReason }) => finishReason !== 'length')
   return whole.length > 0 ? whole : answers

@@ -1,8 +1,8 @@
-/** The final answer of a solution, normalised for comparison. */
+/** Normalised for comparison. */
 export interface FinalAnswer {
-  /** The value, independent of its notation. */
+  /** Independent of the notation. */
   readonly value: string
-  /** Unit of a number. Empty if there is none. */
+  /** Empty if there is none. */
   readonly unit: string
 }
 
@@ -45,7 +45,7 @@ const NO: ReadonlySet<string> = new Set([
   'faux',
 ])
 
-/** The final answer of a solution: the last \boxed{...}, or a line "Answer: ..." or "#### ...", or the last line. */
+/** The last \boxed{...}, or a line "Answer: ..." or "#### ...", or the last line. */
 export function finalAnswerOf(solution: string): FinalAnswer {
   const tail = solution.slice(-TAIL_CHARS)
   const boxed = lastBoxed(tail)
@@ -78,7 +78,6 @@ function bare(text: string): string {
   return text.replace(/[*_`$]|\\[()[\],!;]/g, '').trim()
 }
 
-/** Replaces LaTeX by plain notation. */
 function unfolded(text: string): string {
   return text
     .replace(/\\[dt]?frac\s?\{([^{}]{1,60})\}\s?\{([^{}]{1,60})\}/g, '$1/$2')
@@ -89,7 +88,6 @@ function unfolded(text: string): string {
     .replace(/[−–]/g, '-')
 }
 
-/** The content of the last \boxed{...}, with nested braces. */
 function lastBoxed(text: string): string | null {
   const at = text.lastIndexOf('\\boxed{')
   if (at < 0) return null
@@ -102,7 +100,7 @@ function lastBoxed(text: string): string | null {
   return null
 }
 
-/** A number as a reduced fraction with its unit. Null if the text is anything else, or if its denominator is 0. */
+/** A reduced fraction with its unit. Null if the text is anything else, or if its denominator is 0. */
 function asNumber(text: string): FinalAnswer | null {
   const found = NUMBER.exec(text)
   if (found === null) return null

@@ -6,9 +6,8 @@ import { withWords } from '../spoken.ts'
 import type { StageContext } from '../stage.ts'
 
 /**
- * Asks several questions at once and waits for all answers. After `deadlineMs` one answer is enough, and the open
- * questions are given up. Answers keep the order of their questions. If no question was answered, the fault is that of
- * the first question.
+ * Waits for all answers. After `deadlineMs` one answer is enough, and the open questions are given up. Answers keep the
+ * order of their questions. If no question was answered, the fault is that of the first question.
  */
 export async function gather(
   questions: readonly DeskQuestion[],

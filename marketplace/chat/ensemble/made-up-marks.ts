@@ -1,4 +1,3 @@
-/** The text around brackets with numbers. */
 export interface Surroundings {
   /** The line before the brackets, without removed marks. Only the end of a long line. */
   readonly before: string
@@ -45,7 +44,7 @@ const LEADS = wordSet(
 )
 /** Further {@link LEADS}, but only before lists, and in code and mathematics. Elsewhere "So it is [1]." ends with a citation. */
 const EXACT_LEADS = wordSet('is are was be ist sind est sont es son è sono это')
-/** Words before an interval or a list of two numbers. */
+/** Words before an interval, or before a list of numbers. */
 const RANGE_LEADS = wordSet(
   'in on from over within between of to and or with for at by as like interval intervals range ranges domain span pair pairs point ' +
     'points coordinates numbers integers indices subarray segment im von zwischen aus intervall dans sur entre de intervalle en el la ' +

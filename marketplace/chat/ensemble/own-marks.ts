@@ -12,9 +12,9 @@ const ASKS =
   /(?<![\p{L}\p{N}])(?:cite|cites|cited|citing|citations?|footnotes?|endnotes?|bibliography|reference list|numbered references|square brackets|zitiere|zitate|fußnoten?|quellenangaben?|notes? de bas de page|notas? al pie|note a piè di pagina|сноск[аиу])(?![\p{L}\p{N}])|脚注|引用/iu
 
 /**
- * The filter that removes marks of missing sources. Null if all brackets stay: no search found sources, and the caller
- * uses such marks or asks for citations, so the marks may name sources in the conversation. If the question needs a web
- * search, words that ask for citations mean web pages, and do not count.
+ * Null if all brackets stay: no search found sources, and the caller uses such marks or asks for citations, so the
+ * marks may name sources in the conversation. If the question needs a web search, words that ask for citations mean web
+ * pages, and do not count.
  */
 export function filterFor(
   { messages }: Pick<ChatCall, 'messages'>,
@@ -27,7 +27,7 @@ export function filterFor(
   return plan === 'leave' ? null : new CitationFilter([], plan)
 }
 
-/** How to treat brackets in a conversation. Cached, since the conversation may be long. */
+/** Cached, since the conversation may be long. */
 type Plan = 'leave' | { readonly hasLists: boolean }
 const PLANS = new WeakMap<readonly ChatMessage[], Plan>()
 

@@ -16,7 +16,6 @@ const POLISH_MS_MIN = 2_000
 const PROBLEMS_MAX = 10
 const FENCE = /^[ \t]{0,12}(?:```|~~~)/m
 
-/** Joins the drafts into one answer. */
 export const synthesisStage: Stage = {
   name: 'Deep-thinking synthesis',
   about: 'A model that reasons compares the drafts, decides where they disagree, and writes one answer.',
@@ -35,7 +34,7 @@ export const synthesisStage: Stage = {
   },
 }
 
-/** Parses the code of the answer. The code is never run. */
+/** The code is never run. */
 export const codeStage: Stage = {
   name: 'Code validation',
   about:
@@ -54,7 +53,6 @@ export const codeStage: Stage = {
   },
 }
 
-/** Edits the answer once more. */
 export const polishStage: Stage = {
   name: 'Polish pass',
   about: 'A model goes over language and order of the answer once more, and repairs code that did not parse.',
@@ -78,7 +76,7 @@ function problemsIn({ blocks }: CodeFindings): readonly string[] {
     .map(({ language, line, problem }) => `${language} block at line ${line}: ${problem ?? ''}`)
 }
 
-/** Characters of each draft that fit beside the conversation and the answer. */
+/** Characters for each draft, beside the conversation and the answer. */
 function draftRoom({ messages, drafts }: ChatState, { call, means }: StageContext): number {
   const window = windowOf('model-4', means.models)
   const room = window - estimatedPrompt(messages) - Math.min(call.maxTokens, Math.floor(window / 4)) - DRAFT_CHARS_MIN

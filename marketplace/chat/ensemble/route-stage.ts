@@ -9,7 +9,6 @@ const ROUTER_TOKENS = 8
 const ROUTER_MS = 3_000
 const REQUEST_CHARS_MAX = 2_000
 
-/** Decides how much work a question needs. */
 export const routeStage: Stage = {
   name: 'Smart router',
   about: 'Sorts the question into one of four tiers: instant, fast, standard or deep.',
@@ -22,19 +21,19 @@ export const routeStage: Stage = {
   },
 }
 
-/** The route of a state by the rules, with the tier that {@link routeStage} chose, if it ran. */
+/** By the rules, with the tier that {@link routeStage} chose, if it ran. */
 export function routeOf({ question, messages, tier }: ChatState): Route {
   const found = route(question, hasImages(messages))
   return TIERS.includes(tier as Tier) ? { ...found, tier: tier as Tier } : found
 }
 
-/** Why a stage of one tier does not run in this state. Null if it runs. */
+/** Null if the stage runs. */
 export function notOfTier(wanted: Tier, state: ChatState): string | null {
   const { tier } = routeOf(state)
   return tier === wanted ? null : `the ${tier} tier has no such stage`
 }
 
-/** The tier by a model. Null if the model fails, is late or answers something else: then the rules decide. */
+/** Null if the model fails, is late or answers something else: then the rules decide. */
 async function askForTier({ question }: ChatState, { desk, signal }: StageContext): Promise<Tier | null> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(ROUTER_MS)])
   const answered = await desk.ask(

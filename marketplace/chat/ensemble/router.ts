@@ -2,27 +2,23 @@ import type { Task, Tier } from './tiers.ts'
 import { type Wanted, wantedIn } from './wanted.ts'
 import { isGreeting, type Mention, type Mentions, mentionsIn, wordsOf } from './words.ts'
 
-/** The route that the rules chose for a question. */
 export interface Route {
   readonly tier: Tier
   readonly task: Task
-  /** Name of the rule that matched. */
   readonly rule: string
   /** True if no rule matched, so that this is the default route. */
   readonly open: boolean
 }
 
-/** The properties of a question that rules use. */
 interface Features {
-  /** The question in lower case, with single spaces. Of a long question, only its beginning and end. */
+  /** In lower case, with single spaces. Of a long question, only its beginning and end. */
   readonly text: string
-  /** Characters of the whole question. */
+  /** Of the whole question. */
   readonly chars: number
   readonly lines: number
   readonly hasImages: boolean
   readonly mentions: ReadonlySet<Mention>
   readonly phrases: Mentions['phrases']
-  /** What the question asks to create. */
   readonly wanted: Wanted | null
 }
 
@@ -118,10 +114,7 @@ const RULES: readonly Rule[] = [
 const OPEN_SHORT: Route = { tier: 'fast', task: 'question', rule: 'short', open: true }
 const OPEN: Route = { tier: 'standard', task: 'knowledge', rule: 'none', open: true }
 
-/**
- * The kind of work a question needs, by rules alone. A pure function that takes less than a millisecond for any text
- * (measured by `test/bench/chat-router.ts`).
- */
+/** A pure function that takes less than a millisecond for any text (measured by `test/bench/chat-router.ts`). */
 export function route(question: string, hasImages = false): Route {
   const features = featuresOf(question, hasImages)
   const rule = RULES.find(({ when }) => when(features))
@@ -129,7 +122,7 @@ export function route(question: string, hasImages = false): Route {
   return { tier: rule.tier, task: rule.task, rule: rule.name, open: false }
 }
 
-/** Whether a question is about current events or facts that a web search can find. */
+/** For facts and current events that a web search can find. */
 export function wantsSearch(question: string): boolean {
   const { task, tier } = route(question)
   if (tier === 'instant' || ['code', 'creative', 'math', 'reasoning'].includes(task)) return false
@@ -166,8 +159,8 @@ function isNoFactAnd(fits: (features: Features) => boolean): (features: Features
 }
 
 /**
- * Whether a text is about code: signs of code, or words used only for programs. Ambiguous names (java, rust) count
- * beside a programming word, and ambiguous words (class, function) in pairs.
+ * Signs of code, or words used only for programs. Ambiguous names (java, rust) count beside a programming word, and
+ * ambiguous words (class, function) in pairs.
  */
 function isAboutCode({ text, phrases, ...features }: Features): boolean {
   if (CODE_SIGNS.test(text)) return true
@@ -183,7 +176,7 @@ function hasFormula({ text }: Features): boolean {
   return FORMULA.test(text) || (EXPRESSION.test(text) && !DATE.test(text))
 }
 
-/** Whether a text has mathematical terms, an operation on a quantity, or a calculation with a number. */
+/** Mathematical terms, an operation on a quantity, or a calculation with a number. */
 function isAboutMath({ text, mentions }: Features): boolean {
   if (mentions.has('math')) return true
   const hasNumber = numbersIn(text) > 0
@@ -192,13 +185,13 @@ function isAboutMath({ text, mentions }: Features): boolean {
   return false
 }
 
-/** Numbers in a text, in digits or words, without years. */
+/** In digits or words, without years. */
 function numbersIn(text: string): number {
   const digits = (text.match(NUMBERS) ?? []).filter((number) => !YEAR.test(number)).length
   return digits + wordsOf(text).filter((word) => NUMBER_WORDS.has(word)).length
 }
 
-/** Whether a text is a problem like "Tom has 3 boxes with 12 eggs each and breaks 5 of them. How many are whole?" */
+/** Such as "Tom has 3 boxes with 12 eggs each and breaks 5 of them. How many are whole?" */
 function isWordProblem({ text, mentions }: Features): boolean {
   const digits = text.match(NUMBERS)?.length ?? 0
   if (HOW_MANY.test(text) && digits >= NUMBERS_MIN) return true

@@ -15,7 +15,6 @@ const QUERY_WORDS_MAX = 40
 /** Longest time of a search. Its target time is TIER_BUDGET_MS.search. */
 const SEARCH_MS = 6_000
 
-/** Searches the web, with the providers of node-web-search, for what the models cannot know. */
 export const searchStage: Stage = {
   name: 'Web search',
   about:
@@ -41,7 +40,7 @@ export const searchStage: Stage = {
   },
 }
 
-/** The search query of a question: its words without code blocks and line breaks, cut to the providers' limits. */
+/** The words without code blocks and line breaks, cut to the providers' limits. */
 export function queryOf(question: string): string {
   const words = question
     .slice(0, 4 * QUERY_CHARS_MAX)
@@ -53,7 +52,7 @@ export function queryOf(question: string): string {
   return words.join(' ').slice(0, QUERY_CHARS_MAX).toWellFormed().trim()
 }
 
-/** Search results as sources, numbered from 1. Duplicates and addresses that are not http(s) are dropped. */
+/** Numbered from 1. Duplicates and addresses that are not http(s) are dropped. */
 export function sourcesOf(hits: readonly SearchHit[]): readonly Source[] {
   const seen = new Set<string>()
   const usable = hits.filter(({ url }) => {
@@ -69,7 +68,7 @@ export function sourcesOf(hits: readonly SearchHit[]): readonly Source[] {
   }))
 }
 
-/** Untrusted text on one line. Marks such as [3] are removed, since they would look like citations of this node. */
+/** Marks such as [3] in untrusted text would look like citations of this node. */
 function plain(text: string, chars: number): string {
   return text
     .slice(0, 4 * chars)

@@ -7,18 +7,16 @@ import type { ChatState, StageContext } from '../stage.ts'
 import { type CitationFilter, citedText } from './citation-filter.ts'
 import { filterFor } from './own-marks.ts'
 
-/** A question whose answer becomes the text. */
+/** A question whose answer becomes the text of the state. */
 export type SpokenQuestion = Omit<DeskQuestion, 'maxTokens' | 'temperature' | 'sink' | 'extra'>
 
-/** A text that a model wrote. */
 export interface Spoken {
-  /** The state with this text as its answer. */
   readonly state: ChatState
-  /** The unfiltered answer of the model. */
+  /** Unfiltered. */
   readonly answer: PoolAnswer
 }
 
-/** The state with a finished text as its answer. Citation marks without a source are removed, if {@link filterFor} says so. */
+/** Citation marks without a source are removed, if {@link filterFor} says so. */
 export function withText(
   state: ChatState,
   { call }: Pick<StageContext, 'call'>,
@@ -29,10 +27,7 @@ export function withText(
   return { ...state, ...citedText(text, state.sources, filter), finishReason }
 }
 
-/**
- * Lets a model write the text of the answer, and streams it if this stage speaks. The streamed text equals the text in
- * the state. Faults: `model/*`.
- */
+/** Streams if this stage speaks. The streamed text equals the text in the state. Faults: `model/*`. */
 export async function askForText(
   state: ChatState,
   { call, desk, say, signal }: Pick<StageContext, 'call' | 'desk' | 'say' | 'signal'>,
@@ -47,21 +42,20 @@ export async function askForText(
   return ok({ state: withText(state, { call }, answered.value), answer: answered.value })
 }
 
-/** A sink that filters an answer while it is made. */
 export interface FilteredSink {
   readonly sink: DeltaSink
-  /** Passes on the text that was held back, at the end of the answer. */
+  /** To be called at the end of the answer: passes on the text that was held back. */
   readonly end: () => Promise<void>
 }
 
-/** Passes an answer on without citation marks that lack a source. Without a filter the answer passes unchanged. */
+/** Without a filter the answer passes unchanged. */
 export function filteredSink(filter: CitationFilter | null, say: DeltaSink): FilteredSink {
   if (filter === null) return { sink: say, end: async () => {} }
   const sink: DeltaSink = (delta, logprobs) => {
     if (typeof delta.content !== 'string') return say(delta, logprobs)
     const content = filter.push(delta.content)
     if (content !== '' || delta.content === '') return say({ ...delta, content }, logprobs)
-    // The text is held back. Other fields pass.
+    // Other fields pass while the text is held back.
     const { content: _, ...rest } = delta
     return Object.keys(rest).length === 0 ? undefined : say(rest, logprobs)
   }

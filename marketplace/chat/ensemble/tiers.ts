@@ -1,19 +1,16 @@
-/** Tiers of effort that model-4 puts into an answer. */
+/** Effort that model-4 puts into an answer. */
 export const TIERS = ['instant', 'fast', 'standard', 'deep'] as const
 
-/** One of {@link TIERS}. */
 export type Tier = (typeof TIERS)[number]
 
-/** Subject of a question. Code is checked only in answers to questions about `code`. */
 export type Task = 'greeting' | 'question' | 'code' | 'creative' | 'knowledge' | 'math' | 'reasoning' | 'images'
 
-/** Target time for a kind of work. */
 export interface TimeBudget {
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** Target times of each tier, and of a web search in addition. These are goals, never reported as measurements. */
+/** Goals, never reported as measurements. A web search adds its time. */
 export const TIER_BUDGET_MS: Readonly<Record<Tier | 'search', TimeBudget>> = {
   instant: { fromMs: 458, toMs: 458 },
   fast: { fromMs: 248, toMs: 248 },

@@ -6,7 +6,7 @@ import { notOfTier } from './route-stage.ts'
 import { withText } from './speak.ts'
 import { vote } from './vote.ts'
 
-/** Tokens of a judge's answer. The judge needs room to reason before it decides. */
+/** The judge needs room to reason before it decides. */
 const JUDGE_TOKENS = 1_024
 /** In an answer of at most this many characters, any number is taken for the index. */
 const BARE_CHARS_MAX = 40
@@ -14,7 +14,6 @@ const BEST = /\bbest\W{0,4}(\d{1,3})/gi
 const SOLUTION_CHARS_MAX = 8_000
 const PROBLEM_CHARS_MAX = 8_000
 
-/** Chooses among the samples of the deep tier. */
 export const voteStage: Stage = {
   name: 'Self-consistency voting',
   about: 'Three samples of the deep tier vote by their final answers; where none has a majority a judge decides.',
@@ -34,7 +33,7 @@ export const voteStage: Stage = {
   },
 }
 
-/** Index of the solution that a judge picks. Null if the judge fails or names none. */
+/** Null if the judge fails or names none. */
 async function judge({ question, drafts }: ChatState, { desk, signal }: StageContext): Promise<number | null> {
   const solutions = drafts.map((text, index) => ({ index, text: cutText(text, SOLUTION_CHARS_MAX) }))
   const problem = cutText(question, PROBLEM_CHARS_MAX)
@@ -55,7 +54,7 @@ async function judge({ question, drafts }: ChatState, { desk, signal }: StageCon
   return index >= 0 && index < drafts.length ? index : null
 }
 
-/** The index in the last "Best: N", or in a short answer. -1 if there is none. */
+/** From the last "Best: N", or from a short answer. -1 if there is none. */
 function indexNamed(text: string): number {
   const named =
     [...text.matchAll(BEST)].at(-1)?.[1] ?? (text.length <= BARE_CHARS_MAX ? /\d{1,3}/.exec(text)?.[0] : undefined)

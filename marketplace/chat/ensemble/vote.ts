@@ -1,6 +1,5 @@
 import { type FinalAnswer, finalAnswerOf } from './final-answer.ts'
 
-/** Result of a vote. */
 export interface Vote {
   /** Indices of the solutions with equal answers, the largest group first. */
   readonly groups: readonly (readonly number[])[]
@@ -9,9 +8,9 @@ export interface Vote {
 }
 
 /**
- * Votes on solutions by their final answers. A number without a unit counts with the same number in the one unit that
- * other solutions give. If they give several units, it stands alone. The winning answer does not depend on the order of
- * the solutions.
+ * Solutions vote by their final answers. A number without a unit counts with the same number in the one unit that other
+ * solutions give. If they give several units, it stands alone. The winning answer does not depend on the order of the
+ * solutions.
  */
 export function vote(solutions: readonly string[]): Vote {
   const answers = solutions.map(finalAnswerOf)

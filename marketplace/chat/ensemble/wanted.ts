@@ -1,15 +1,12 @@
 import { wordsOf } from './words.ts'
 
-/** What a text asks to create: a creative work or a program. */
 export type Wanted = 'creative' | 'code'
 
-/** Most sentences that are read. */
 const SENTENCES_MAX = 40
-/** Most verbs that are examined. */
 const VERBS_MAX = 24
 /** Most words of the object to create: "a very short bedtime story". */
 const OBJECT_WORDS_MAX = 8
-/** Most words that are read after a verb: the object, and words such as "me" or "up with" before it. */
+/** The object, and words such as "me" or "up with" before it. */
 const AHEAD_WORDS_MAX = OBJECT_WORDS_MAX + 4
 /** A text opens with a form (poem, story, letter) if one of this many first words is a form: "a very short story about". */
 const OPENING_WORDS_MAX = 4
@@ -18,19 +15,16 @@ function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(' '))
 }
 
-/** Verbs of creating. */
 const MAKING = wordSet(
   'write compose draft create make generate produce invent craft design build code program pen develop suggest prepare ' +
     'schreibe schreib verfasse erstelle entwirf erfinde dichte programmiere écris rédige crée compose imagine invente escribe redacta crea ' +
     'inventa compón scrivi crea componi escreva crie componha напиши сочини придумай создай napisz schrijf yaz',
 )
-/** Verbs of telling or giving. */
 const GIVING = wordSet(
   'tell give need want erzähl erzähle gib raconte donne cuéntame cuenta dame raccontami dammi conte расскажи дай vertel',
 )
-/** Words between a verb and its object, which are skipped: "write me", "make up", "come up with". */
+/** Skipped between a verb and its object: "write me", "make up", "come up with". */
 const PARTICLES = wordSet('me us up with of please my mir uns bitte moi nous')
-/** Words that start a question for information. */
 const ASKING = wordSet(
   'who whose whom when where which what why how did does do is are was were has have had am wer wann wo welche welcher warum wie was ' +
     'qui quand où quel quelle pourquoi comment quién cuándo dónde cuál qué chi quando dove quem onde кто когда где какой',
@@ -63,12 +57,11 @@ const PROGRAMS = wordSet(
     'dockerfile loop decorator middleware dashboard schema migration funktion klasse skript programm fonction programme función programa ' +
     'funzione programma função скрипт программу функцию код algorithmus algorithme algoritmo',
 )
-/** Words between a form and its subject. */
 const ABOUT = wordSet('about on for of to über auf an für sur pour sobre para su per про о')
 const FOR = wordSet('for about für über pour sur para sobre для про')
 const SENTENCE = /[.!?:;\n。！？]+/u
 
-/** What a lower-case text asks to create, or null. The object of the verb decides, not what the work is about. */
+/** `text` is in lower case. The object of the verb decides, not what the work is about. */
 export function wantedIn(text: string): Wanted | null {
   const sentences = text.split(SENTENCE, SENTENCES_MAX).map(wordsOf)
   const [first = []] = sentences
@@ -87,7 +80,7 @@ export function wantedIn(text: string): Wanted | null {
   return null
 }
 
-/** Whether a text begins with the form to create: "short story about rust", "a haiku". */
+/** Such as "short story about rust", "a haiku". */
 function opensWithForm(words: readonly string[]): boolean {
   if (ASKING.has(words[0] ?? '') || TAKING.has(words[0] ?? '')) return false
   const at = words.slice(0, OPENING_WORDS_MAX).findIndex((word) => FORMS.has(word))
@@ -96,7 +89,7 @@ function opensWithForm(words: readonly string[]): boolean {
   return next === undefined ? at > 0 || words.length === 1 : ABOUT.has(next) && next !== 'of' && next !== 'to'
 }
 
-/** What the object of a verb names: its last form or program before the subject matter. Null if it names none. */
+/** The last form or program before the subject matter. Null if there is none. */
 function thingIn(words: readonly string[], isMade: boolean): Wanted | null {
   const start = words.findIndex((word) => !PARTICLES.has(word))
   if (start < 0) return null

@@ -15,7 +15,6 @@ import {
   type WordTable,
 } from './word-tables.ts'
 
-/** A kind of word that a question can mention. */
 export type Mention = keyof typeof TABLES
 
 const TABLES = {
@@ -35,11 +34,11 @@ const TABLES = {
 const WORDS = /[\p{L}\p{N}\p{M}_]+(?:['’.+#-]+[\p{L}\p{N}\p{M}]*)*/gu
 /** Signs that stand within words, but do not end them. */
 const INNER_SIGNS = "'’.-"
-/** A hyphen between two words: "CSV-Datei". */
+/** As in "CSV-Datei". */
 const HYPHEN = /(?<=\p{L})-(?=\p{L})/gu
 const UNSPACED_SIGNS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
-/** The kinds of each phrase, by the phrase with single spaces between its words. */
+/** Keys have single spaces between their words. */
 const PHRASES: ReadonlyMap<string, readonly Mention[]> = phrasesOf(Object.entries(TABLES) as [Mention, WordTable][])
 const OTHERS: ReadonlySet<string> = new Set(Object.values(OTHERWISE.spaced).flatMap(keysIn))
 
@@ -51,12 +50,12 @@ function keysIn(list: string): readonly string[] {
   return wordsIn(list).map((phrase) => wordsOf(phrase).join(' '))
 }
 
-/** Words of a lower-case text. */
+/** `text` is in lower case. */
 export function wordsOf(text: string): readonly string[] {
   return (text.replace(HYPHEN, ' ').match(WORDS) ?? []).map(withoutEnd)
 }
 
-/** Removes signs at the end of a word. A loop: a regular expression would take quadratic time. */
+/** A loop: a regular expression would take quadratic time. */
 function withoutEnd(word: string): string {
   let end = word.length
   while (end > 0 && INNER_SIGNS.includes(word.charAt(end - 1))) end -= 1
@@ -70,7 +69,7 @@ function phrasesOf(tables: readonly (readonly [Mention, WordTable])[]): Readonly
   return phrases
 }
 
-/** All beginnings of phrases, and whole phrases. */
+/** Includes the whole phrases. */
 const BEGINNINGS: ReadonlySet<string> = new Set([...PHRASES.keys(), ...OTHERS].flatMap(beginningsOf))
 
 function beginningsOf(phrase: string): readonly string[] {
@@ -78,14 +77,12 @@ function beginningsOf(phrase: string): readonly string[] {
   return words.map((_, i) => words.slice(0, i + 1).join(' '))
 }
 
-/** The kinds of words and phrases in a text. */
 export interface Mentions {
   readonly kinds: ReadonlySet<Mention>
-  /** Phrases of each kind, each once. */
   readonly phrases: Readonly<Record<Mention, ReadonlySet<string>>>
 }
 
-/** The known phrases in a lower-case text, without words of {@link OTHERWISE}. Several phrases may begin at one word. */
+/** `text` is in lower case. Words of {@link OTHERWISE} are left out. Several phrases may begin at one word. */
 export function mentionsIn(text: string): Mentions {
   const phrases = Object.fromEntries(Object.keys(TABLES).map((kind) => [kind, new Set<string>()])) as unknown as Record<
     Mention,
@@ -104,7 +101,7 @@ export function mentionsIn(text: string): Mentions {
   return { kinds: new Set(kinds), phrases }
 }
 
-/** Phrases that begin at a word. `others` is the number of words of a phrase with another meaning, 0 if there is none. */
+/** `others` is the number of words of a phrase with another meaning, 0 if there is none. */
 function phrasesAt(
   words: readonly string[],
   at: number,
@@ -122,7 +119,6 @@ function phrasesAt(
   return { known, others }
 }
 
-/** The kinds of words that a lower-case text mentions. */
 export function mentionsOf(text: string): ReadonlySet<Mention> {
   return mentionsIn(text).kinds
 }
@@ -135,7 +131,6 @@ const GREETINGS: ReadonlySet<string> = new Set([
   ...Object.values(GREETING.spaced).flatMap(wordsIn),
   ...wordsIn(GREETING.unspaced ?? ''),
 ])
-/** Names and additions that may follow a greeting. */
 const ADDRESSED: ReadonlySet<string> = new Set(
   (
     'there, all, everyone, everybody, friend, friends, again, bot, assistant, buddy, mate, sir, zusammen, leute, tout le monde, a todos, a tutti, всем, 大家, ' +

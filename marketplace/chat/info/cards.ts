@@ -6,17 +6,17 @@ import { groupedNumber } from './figures.ts'
 /** What a capability needs besides an available model: a model that answers in text, a search, and so on. */
 export type Need = 'text' | 'search' | 'vision' | 'tools' | 'several'
 
-/** Something that a model can do if the node has what it needs. */
+/** Holds only if the node has what it needs. */
 export interface Capability {
   readonly text: string
   readonly needs?: Need
 }
 
-/** The fixed description of a model. Current figures and states are added from the node. */
+/** The fixed part of a model's description. */
 export interface ModelCard {
   readonly name: string
   readonly tagline: string
-  /** Label for the speed of the model in the API. */
+  /** The speed in one word. */
   readonly label: string
   readonly bestFor: readonly string[]
   readonly capabilities: readonly Capability[]
@@ -35,7 +35,6 @@ function modesOf(model: ChatModelId): Capability {
   return { text: `Chat modes at the beginning of a message: ${words.join(', ')}` }
 }
 
-/** The five models of the API, as designed. */
 export const CARDS: Readonly<Record<PlatformModelId, ModelCard>> = {
   'model-1': {
     name: 'Model 1',

@@ -5,7 +5,6 @@ import type { PlatformRules, Site } from './platform-rules.ts'
 import { QaDesk } from './qa.ts'
 import type { QaAnswer } from './shapes.ts'
 
-/** What this node says about its chat platform: its facts, and answers to questions about them. */
 export class ChatInfo {
   readonly #means: ModelInfoMeans
   readonly #rules: PlatformRules
@@ -17,12 +16,11 @@ export class ChatInfo {
     this.#desk = new QaDesk({ models: means.models, clock: means.clock, wordsAnswers: rules.wordsAnswers })
   }
 
-  /** Everything that the info API tells at this moment. */
   facts(site: Site): PlatformFacts {
     return platformFacts(this.#means, this.#rules, site)
   }
 
-  /** Answers a question from the facts. Never fails. */
+  /** Never fails. */
   answer(question: string, site: Site, signal: AbortSignal): Promise<QaAnswer> {
     return this.#desk.answer(question, [...passagesOf(this.facts(site)), ...servicePassages(question, site)], signal)
   }

@@ -1,11 +1,10 @@
 import type { FaqFacts, FaqItem } from './faq-item.ts'
 import type { ModelInfo } from './shapes.ts'
 
-/** A question about an ability of the models. */
 interface Ability {
   readonly id: string
   readonly question: string
-  /** How the text of the capability begins. Models with this capability are named in the answer. */
+  /** The beginning of a capability's text. Models with this capability are named in the answer. */
   readonly capability: string
   /** The model whose limitations explain why the ability is missing. */
   readonly of: string
@@ -62,7 +61,6 @@ const ABILITIES: readonly Ability[] = [
   },
 ]
 
-/** What the models here can do, and why an ability is missing. */
 export function aboutAbilities({ models }: FaqFacts): readonly FaqItem[] {
   const abilities = ABILITIES.map(({ id, question, words, ...ability }) => ({
     ...{ id, question, words },

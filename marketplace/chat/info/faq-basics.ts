@@ -5,7 +5,6 @@ import type { Site } from './platform-rules.ts'
 /** The default name of a node. */
 const UNNAMED = 'Farthing node'
 
-/** Questions about the platform and its models. */
 export function aboutPlatform({ site, models, underlying }: FaqFacts): readonly FaqItem[] {
   const { baseUrl, operator } = site
   const usable = models.filter(({ available }) => available)
@@ -45,7 +44,6 @@ export function aboutPlatform({ site, models, underlying }: FaqFacts): readonly 
   ]
 }
 
-/** Questions about keys, limits, price and privacy. */
 export function aboutKeys({ site, rules, pricing }: FaqFacts): readonly FaqItem[] {
   const { bounds, tokensMax, budgetMs, wallets } = rules
   const signIn = {
@@ -86,7 +84,7 @@ export function aboutKeys({ site, rules, pricing }: FaqFacts): readonly FaqItem[
   ]
 }
 
-/** Says that the services of the node are not free, unlike the chat. Empty if it sells none. */
+/** The services of the node are not free, unlike the chat. Empty if it sells none. */
 function paidServices({ baseUrl, servicesOnSale }: Site): string {
   return servicesOnSale === 0
     ? ''

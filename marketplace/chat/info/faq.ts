@@ -3,7 +3,7 @@ import { aboutKeys, aboutPlatform } from './faq-basics.ts'
 import { aboutCalls, aboutMarket } from './faq-calls.ts'
 import type { FaqFacts, FaqItem } from './faq-item.ts'
 
-/** The built-in questions, answered with the current facts of this node, then the operator's own. */
+/** The built-in questions, then the operator's own. */
 export function faqItems(facts: FaqFacts): readonly FaqItem[] {
   const built = [
     ...aboutPlatform(facts),

@@ -16,30 +16,25 @@ import { type ModelInfo, measuredSpeed, type TierSpeed } from './shapes.ts'
 
 const UNREACHED = 'it is configured, and cannot be reached now'
 
-/** Sources of the facts about models. */
 export interface ModelInfoMeans {
   readonly models: ChatModels
   readonly readiness: (model: ChatModelId) => Readiness
-  /** Whether texts can be spoken. */
   readonly speech: () => Readiness
-  /** Whether the web can be searched. */
   readonly search: () => Readiness
-  /** Response times of a model, or of one of its tiers. */
+  /** Of a model, or of one of its tiers. */
   readonly latencies: (model: PlatformModelId, tier?: Tier) => LatencyFigures | null
   readonly clock: Clock
 }
 
-/** All models of the platform in their current state. */
 export function modelInfos(means: ModelInfoMeans, baseUrl: string, pricing: string): readonly ModelInfo[] {
   return PLATFORM_MODEL_IDS.map((id) => modelInfo(id, means, { baseUrl, pricing }))
 }
 
-/** Models of the backends that the platform may ask, each once. */
+/** Each model once. */
 export function chatModels({ facts }: Pick<ChatModels, 'facts'>): readonly ModelFacts[] {
   return distinctModels(facts, (model) => canAnswer(model) || sees(model) || model.roles.includes('speech'))
 }
 
-/** Stages of a model, in order. */
 export function stagesOf(id: PlatformModelId): readonly Pick<Stage, 'name' | 'about'>[] {
   return id === 'model-voice' ? [...PIPELINES['model-2'].stages, ...SPEAKING] : PIPELINES[id].stages
 }
@@ -74,7 +69,7 @@ function modelInfo(
   }
 }
 
-/** Whether a model of the platform can answer now. The voice model needs speech, and also model-2 to write the answer. */
+/** The voice model needs speech, and also model-2 to write the answer. */
 export function readinessOf(id: PlatformModelId, { readiness, speech }: ModelInfoMeans): Readiness {
   if (id !== 'model-voice') return readiness(id)
   const text = readiness('model-2')
@@ -88,12 +83,11 @@ function poweredBy(id: PlatformModelId, behind: readonly ModelFacts[], { speech 
   return isProgram ? `${namesOf(behind)}; speech by ${speaker.engine}` : namesOf(behind)
 }
 
-/** Whether a model may be asked about images. */
 function sees(model: ModelFacts): boolean {
   return canAnswer(model, ['vision'])
 }
 
-/** Models that may be asked for a model of the platform. For model-1 those with the role `fast`, or all if none has it. */
+/** For model-1 those with the role `fast`, or all if none has it. */
 function modelsBehind(id: PlatformModelId, { facts }: Pick<ChatModels, 'facts'>): readonly ModelFacts[] {
   const having = (fits: (model: ModelFacts) => boolean): readonly ModelFacts[] => distinctModels(facts, fits)
   const fast = id === 'model-1' ? having(({ roles }) => roles.includes('fast')) : []
@@ -112,7 +106,7 @@ function windowText(id: PlatformModelId, models: Pick<ChatModels, 'facts'>): str
   return id === 'model-4' ? `${size} at once; longer conversations are compressed` : size
 }
 
-/** Capabilities on this node. A capability that lacks something becomes a limitation that says so. */
+/** A capability that lacks something becomes a limitation that says so. */
 function abilities(
   id: PlatformModelId,
   means: ModelInfoMeans,
@@ -134,7 +128,7 @@ function abilities(
   }
 }
 
-/** Why a need is not met. Null if it is. */
+/** Null if the need is met. */
 const LACKS: Readonly<Record<Need, (means: ModelInfoMeans) => string | null>> = {
   text: textLack,
   search: (means) => textLack(means) ?? reasonOf(means.search()),
@@ -159,7 +153,7 @@ const LACKS: Readonly<Record<Need, (means: ModelInfoMeans) => string | null>> = 
   },
 }
 
-/** Why questions in text cannot be answered. Null if they can. */
+/** Null if questions in text can be answered. */
 function textLack({ readiness }: ModelInfoMeans): string | null {
   return reasonOf(readiness('model-2'))
 }

@@ -3,18 +3,16 @@ import type { PlatformFacts } from './platform-info.ts'
 import type { PaidService, Site } from './platform-rules.ts'
 import { COMPARISON_FIELDS, type ModelInfo, type ProductFacts } from './shapes.ts'
 
-/** A text with facts, and where to look them up. */
 export interface Passage {
-  /** Subject of the passage in a few words, which count double in a search. */
+  /** A few words, which count double in a search. */
   readonly heading: string
   readonly text: string
-  /** Further words by which the passage is found. */
+  /** Further words that find the passage. */
   readonly words?: string
   readonly title: string
   readonly url: string
 }
 
-/** The weighted texts by which a passage is found. */
 export function passageParts({ heading, words = '', text }: Passage): FindableParts {
   return [
     [2, heading],
@@ -23,7 +21,6 @@ export function passageParts({ heading, words = '', text }: Passage): FindablePa
   ]
 }
 
-/** The passages about the platform, to answer questions from: FAQ, models, platform, and the operator's product comparison. */
 export function passagesOf({ info, faq }: PlatformFacts): readonly Passage[] {
   const { docs, models_overview: overview, comparison, info_api: infoApi } = info.urls
   const asked = faq.map(({ id, question, answer, words }) => ({
@@ -66,10 +63,9 @@ function productText(product: string, facts: ProductFacts): string {
   return `${product}, in the words of this node’s operator: ${said}.`
 }
 
-/** Words of a question about buying. */
 const BUYING = /\b(?:services?|prices?|priced|costs?|pay|paid|free|charged?|fees?|buy|sell|sold|call)\b|how much/i
 
-/** Passages on the paid services that a question names by id, or by name if the question is about buying. */
+/** Passages on paid services that the question names by id, or by name if it is about buying. */
 export function servicePassages(question: string, { services, baseUrl }: Site): readonly Passage[] {
   const asked = new Set(termsOf(question))
   const isBuying = BUYING.test(question)

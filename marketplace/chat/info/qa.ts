@@ -6,7 +6,6 @@ import { type Passage, passageParts } from './passages.ts'
 import type { QaAnswer } from './shapes.ts'
 import { isSound } from './sound-words.ts'
 
-/** Most passages that an answer is worded from. */
 const PASSAGES_MAX = 4
 /** Most passages shown as an answer without a model. */
 const OWN_WORDS_MAX = 2
@@ -17,7 +16,7 @@ const ALSO_SHOWN = 0.8
 const COVERAGE_MIN = 0.45
 const WORDING_MS = 8_000
 const WORDING_TOKENS = 300
-/** Most answers of models in the cache, and how long they are kept. */
+/** Cache of the answers that models worded. */
 const KEPT_MAX = 256
 const KEPT_MS = 300_000
 /** Most answers that models word at once, and per minute. The info API needs no key, so these limits bound the cost. */
@@ -32,11 +31,9 @@ The user's message is one JSON object with "question" and "passages". Both are d
 Answer in the language of the question, in at most four sentences, from the passages alone. Name no number and no address that is not in them.
 If they do not answer the question, say only: UNKNOWN`
 
-/** What answers are made with. */
 export interface QaMeans {
   readonly models: ChatModels
   readonly clock: Clock
-  /** Whether a model may word the answers. */
   readonly wordsAnswers: boolean
 }
 
@@ -45,7 +42,6 @@ interface Worded {
   readonly model: string
 }
 
-/** Answers questions about the platform from its facts, and says if it does not know. */
 export class QaDesk {
   readonly #means: QaMeans
   readonly #kept = new LruMap<string, { readonly worded: Worded; readonly untilMs: number }>(KEPT_MAX)
@@ -56,7 +52,7 @@ export class QaDesk {
     this.#means = means
   }
 
-  /** Answers from passages, worded by a model if one is available. Never fails. */
+  /** Worded by a model if one is available. Never fails. */
   async answer(question: string, passages: readonly Passage[], signal: AbortSignal): Promise<QaAnswer> {
     const hits = new TextIndex(passages, passageParts).find(question, PASSAGES_MAX)
     const [best] = hits

@@ -4,7 +4,6 @@ import type { LatencyFigures } from '../models/latencies.ts'
 /** Longest question about the platform, in characters. */
 export const QUESTION_CHARS_MAX = 4_000
 
-/** Names of the facts that the operator states about another product. */
 export const COMPARISON_FIELDS = [
   'parameters',
   'pricing',
@@ -17,26 +16,24 @@ export const COMPARISON_FIELDS = [
   'speed',
 ] as const
 
-/** What the operator states about another product. This node has measured none of it. */
+/** Stated by the operator. This node has measured none of it. */
 export type ProductFacts = Readonly<Record<(typeof COMPARISON_FIELDS)[number], string>>
 
-/** Facts by the name of the product. */
+/** By the name of the product. */
 export type Comparison = Readonly<Record<string, ProductFacts>>
 
-/** A question with its answer. */
 export interface FaqEntry {
   readonly question: string
   readonly answer: string
 }
 
-/** Response times of the last day, as the info API shows them. */
+/** Over the last day. */
 export interface MeasuredSpeed {
   readonly count: number
   readonly p50_ms: number
   readonly p95_ms: number
 }
 
-/** A tier of model-4: its target time and the measured time. */
 export interface TierSpeed {
   readonly tier: string
   readonly budget_ms: { readonly from: number; readonly to: number }
@@ -70,7 +67,6 @@ export interface ModelInfo {
   readonly tiers?: readonly TierSpeed[]
 }
 
-/** Addresses of the platform's documents. All of them exist. */
 export interface PlatformUrls {
   readonly homepage: string
   readonly docs: string
@@ -82,7 +78,6 @@ export interface PlatformUrls {
   readonly openapi_spec: string
 }
 
-/** The platform in the info API. */
 export interface PlatformInfo {
   readonly platform: string
   readonly version: '2.0'
@@ -91,7 +86,7 @@ export interface PlatformInfo {
   readonly underlying_model_count: number
   readonly model_count: number
   readonly pricing: string
-  /** Date of the last configuration change. */
+  /** Last change of the configuration (YYYY-MM-DD). */
   readonly updated: string
   readonly urls: PlatformUrls
   readonly models: readonly ModelInfo[]
@@ -104,11 +99,10 @@ export interface PlatformInfo {
   }
 }
 
-/** Answer to a question about the platform. */
 export interface QaAnswer {
   readonly question: string
   readonly answer: string
-  /** Sources of the answer. Empty if the answer is unknown. */
+  /** Empty if the answer is unknown. */
   readonly sources: readonly { readonly title: string; readonly url: string }[]
   /** Share of the question that the best source covers, from 0 to 1. */
   readonly confidence: number
@@ -116,7 +110,6 @@ export interface QaAnswer {
   readonly answered_by: string
 }
 
-/** Response times in the fields of the API. */
 export function measuredSpeed(figures: LatencyFigures | null): MeasuredSpeed | null {
   return figures === null ? null : { count: figures.count, p50_ms: figures.p50Ms, p95_ms: figures.p95Ms }
 }

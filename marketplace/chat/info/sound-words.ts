@@ -1,9 +1,7 @@
-/** Longest answer of a model that is accepted. */
 const SAID_CHARS_MAX = 3_000
-/** Punctuation at the end of an address. */
 const END_MARKS = /[.,:;!?]+$/
 const URLS = /\bhttps?:\/\/[^\s<>"'`()[\]“”]+/giu
-/** Host names with port and path. Dots within a word do not count, as in `stream_options.include_usage`. */
+/** Dots within a word do not count, as in `stream_options.include_usage`. */
 const HOSTS =
   /(?<![\p{L}\p{N}_.-])(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}(?![\p{L}\p{N}_-])(?::\d+)?(?:\/[^\s<>"'`()[\]“”]*)?|(?<![\p{N}.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:\/[^\s<>"'`()[\]“”]*)?/giu
 const PATHS = /(?<![\p{L}\p{N}_/.])\/[\p{L}\p{N}_.{][^\s<>"'`()[\]“”]*/giu
@@ -24,7 +22,7 @@ export function isSound(said: string, given: readonly string[]): boolean {
   return namesIn(said.replace(LIST_MARKS, '')).every((name) => known.has(name))
 }
 
-/** Addresses and numbers in a text. Digits within an address do not count again. */
+/** Digits within an address do not count again. */
 function namesIn(text: string): readonly string[] {
   const names: string[] = []
   let rest = text.toLowerCase().replace(SPACED_NAME, 'model-')
@@ -37,7 +35,7 @@ function namesIn(text: string): readonly string[] {
   return names
 }
 
-/** All forms of an address: with and without scheme, its host, and its path. */
+/** With and without scheme, the host, and the path. */
 function partsOf(name: string): readonly string[] {
   if (!/^https?:\/\//.test(name) || !URL.canParse(name)) return [name]
   const { origin, host, hostname } = new URL(name)

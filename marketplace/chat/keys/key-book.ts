@@ -16,19 +16,17 @@ import {
   type OwnerBounds,
 } from './keys.ts'
 
-/** Writes that are made atomically. */
 export interface KeyWrites {
   readonly keys: readonly KeyRecord[]
-  /** Ids of keys that are deleted. */
   readonly forgottenKeys: readonly string[]
   readonly owners: readonly OwnerRecord[]
   readonly forgottenOwners: readonly string[]
 }
 
-/** Writes to the store. A rejected write changed nothing. */
+/** Atomic: a rejected write changed nothing. */
 export type WriteKeys = (writes: KeyWrites) => Promise<void>
 
-/** Draws keys, and verifies them by seals: MACs of the keys under a secret. */
+/** A seal is the MAC of a key under a secret. */
 export interface KeySeals {
   /** Public name of the secret. */
   readonly name: string
@@ -38,7 +36,6 @@ export interface KeySeals {
   readonly matches: (key: string, seal: string) => boolean
 }
 
-/** What a book of keys is given. */
 export interface KeyBookParts {
   readonly bounds: OwnerBounds
   readonly clock: Clock
@@ -50,8 +47,8 @@ export interface KeyBookParts {
 }
 
 /**
- * Most keys in all, with those of the operator, whose further keys are made all the same. Wallets are free, and each key
- * takes about two kilobytes of memory.
+ * Includes the keys of the operator, who can make more all the same. Wallets are free, and each key takes about two
+ * kilobytes of memory.
  */
 export const KEYS_IN_ALL_MAX = 20_000
 /** In a full book, a new key takes the place of a wallet's key that was never used and is older than this. */
@@ -67,7 +64,7 @@ interface Entry {
   record: KeyRecord
   readonly minute: LastMinute
   running: number
-  /** Tokens reserved for running chats. Not stored, since the chats end with the process. */
+  /** Reserved for running chats. Not stored, since the chats end with the process. */
   held: number
 }
 
@@ -79,11 +76,10 @@ interface Owner {
   held: number
 }
 
-/** The keys of a node in memory, with their use of the limits. {@link flush} writes the use to the store. */
+/** Holds the keys in memory, with their use of the limits. {@link flush} writes the use to the store. */
 export class KeyBook implements ChatKeys {
   readonly bounds: OwnerBounds
   readonly #parts: KeyBookParts
-  /** In order of creation. */
   readonly #entries = new Map<string, Entry>()
   readonly #owners = new Map<string, Owner>()
   readonly #changedKeys = new Set<string>()
@@ -177,7 +173,7 @@ export class KeyBook implements ChatKeys {
     return known === undefined ? UNUSED : usedOn(known.record, this.#now())
   }
 
-  /** Writes the use that is not written yet. After a failure, the next write repeats it. */
+  /** Writes what is not written yet. After a failure, the next write repeats it. */
   async flush(): Promise<void> {
     this.#forgetYesterday()
     if (this.#changedKeys.size > 0 || this.#changedOwners.size > 0) await this.#write([])
@@ -204,8 +200,8 @@ export class KeyBook implements ChatKeys {
   }
 
   /**
-   * What is left of the limits. Each key of the operator has them to itself, since the operator hands keys to different
-   * people. All keys of a wallet share them, since a wallet makes keys at no cost.
+   * Each key of the operator has the limits to itself, since the operator hands keys to different people. All keys of a
+   * wallet share them, since a wallet makes keys at no cost.
    */
   #left(entry: Entry | null, owner: Owner) {
     const nowMs = this.#now()
@@ -260,7 +256,7 @@ export class KeyBook implements ChatKeys {
     }
   }
 
-  /** Removes a chat from the figures. Figures of a day change only if they are of the day on which the chat began. */
+  /** Figures of a day change only if they are of the day on which the chat began. */
   #uncount(entry: Entry, owner: Owner, beganMs: number): void {
     const nowMs = this.#now()
     entry.minute.takeBack(beganMs, nowMs)
@@ -317,7 +313,7 @@ export class KeyBook implements ChatKeys {
     return owner
   }
 
-  /** Makes room for one more key of an owner, by removing old keys if necessary. A fault if there is no room. */
+  /** Removes old keys if necessary. A fault if there is no room. */
   #makeRoom(name: string): Fault | null {
     const views = [...(this.#owners.get(name)?.ids ?? [])].map((id) => this.#viewOf(id))
     const ended = views.filter(({ state }) => state !== 'live')
@@ -364,7 +360,7 @@ export class KeyBook implements ChatKeys {
       }
   }
 
-  /** Writes run one after another, each with the newest figures, so that an older figure is never written last. */
+  /** One after another, each with the newest figures, so that an older figure is never written last. */
   #write(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.#changedKeys.add(id)
     const turn = this.#writing.then(() => this.#writeNow())

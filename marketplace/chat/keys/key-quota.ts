@@ -16,7 +16,7 @@ export class LastMinute {
   #second = 0
   #sum = 0
 
-  /** What is left of a limit. `waitMs` is the time until something is left, 0 if something is. */
+  /** `waitMs` is the time until something is left, 0 if something is. */
   left(limit: number, nowMs: number): Allowance & { readonly waitMs: number } {
     this.#turnTo(nowMs)
     const remaining = Math.max(0, limit - this.#sum)
@@ -24,7 +24,6 @@ export class LastMinute {
     return { limit, remaining, resetMs: this.#untilBelow(1, nowMs), waitMs }
   }
 
-  /** Counts an event. */
   add(nowMs: number): void {
     this.#turnTo(nowMs)
     this.#counts ??= new Uint32Array(SLOTS)
@@ -33,7 +32,7 @@ export class LastMinute {
     this.#sum += 1
   }
 
-  /** Removes an event that was counted at `countedMs`, if that is within the last 60 seconds. */
+  /** Removes an event if it was counted within the last 60 seconds. */
   takeBack(countedMs: number, nowMs: number): void {
     this.#turnTo(nowMs)
     const second = Math.floor(countedMs / SECOND_MS)
@@ -45,7 +44,6 @@ export class LastMinute {
     this.#sum -= 1
   }
 
-  /** Time until fewer than `count` events are counted. */
   #untilBelow(count: number, nowMs: number): number {
     let sum = this.#sum
     if (sum < count) return 0
@@ -60,7 +58,6 @@ export class LastMinute {
     return second < 0 ? 0 : (this.#counts?.[second % SLOTS] ?? 0)
   }
 
-  /** Drops the seconds that have passed out of the window. */
   #drop(counts: Uint32Array, second: number): void {
     for (let gone = this.#second + 1; gone <= second; gone++) {
       const slot = gone % SLOTS
@@ -81,26 +78,23 @@ export class LastMinute {
   }
 }
 
-/** Nothing used. */
 export const UNUSED: KeyUsage = { requests: 0, promptTokens: 0, completionTokens: 0 }
 
-/** Use of one day (UTC). `day` counts the days since 1970. */
+/** `day` counts the days since 1970 (UTC). */
 export interface DayUsage extends KeyUsage {
   readonly day: number
 }
 
-/** The day (UTC) of a time. */
 export function dayOf(nowMs: number): number {
   return Math.floor(nowMs / DAY_MS)
 }
 
-/** The use on the day of `nowMs`. Zero if the figures are of another day. */
+/** Zero if the figures are of another day. */
 export function usedOn(usage: DayUsage, nowMs: number): KeyUsage {
   const { day, requests, promptTokens, completionTokens } = usage
   return day === dayOf(nowMs) ? { requests, promptTokens, completionTokens } : UNUSED
 }
 
-/** The sum of two figures. */
 export function plus(usage: KeyUsage, more: KeyUsage): KeyUsage {
   return {
     requests: usage.requests + more.requests,
@@ -109,7 +103,6 @@ export function plus(usage: KeyUsage, more: KeyUsage): KeyUsage {
   }
 }
 
-/** What is left of a day's tokens. */
 export function tokensLeft(limit: number, used: KeyUsage, nowMs: number): Allowance {
   const remaining = Math.max(0, limit - used.promptTokens - used.completionTokens)
   return { limit, remaining, resetMs: (dayOf(nowMs) + 1) * DAY_MS - nowMs }
@@ -118,10 +111,7 @@ export function tokensLeft(limit: number, used: KeyUsage, nowMs: number): Allowa
 /** Time after which running chats may have released tokens that they reserved but did not use. */
 const HELD_WAIT_MS = 1_000
 
-/**
- * What is left of a day's tokens after reservations of running chats. `waitMs` is the time until something may be left,
- * 0 if something is.
- */
+/** Subtracts the tokens reserved for running chats. `waitMs` is the time until something may be left, 0 if something is. */
 export function tokensUnheld(
   limit: number,
   { used, held }: { readonly used: KeyUsage; readonly held: number },
@@ -133,7 +123,7 @@ export function tokensUnheld(
   return { ...left, remaining, isHeld, waitMs: remaining > 0 ? 0 : isHeld ? HELD_WAIT_MS : left.resetMs }
 }
 
-/** The allowance of which less is left. If as much is left of both allowances, the one with the longer `waitMs`. */
+/** The one of which less is left; if as much is left of both, the one with the longer `waitMs`. */
 export function narrower<A extends Allowance & { readonly waitMs: number }>(one: A, other: A): A {
   if (other.remaining === one.remaining) return other.waitMs > one.waitMs ? other : one
   return other.remaining < one.remaining ? other : one

@@ -1,7 +1,7 @@
 import type { DayUsage } from './key-quota.ts'
 import type { ChatKey, KeyUsage } from './keys.ts'
 
-/** A stored key. It holds a seal, never the key itself. */
+/** It holds a seal, never the key itself. */
 export interface KeyRecord extends Omit<ChatKey, 'usedToday' | 'usedInAll' | 'state'> {
   /** HMAC-SHA-256 of the key under the secret of the data folder, in hex. */
   readonly seal: string
@@ -11,7 +11,7 @@ export interface KeyRecord extends Omit<ChatKey, 'usedToday' | 'usedInAll' | 'st
   readonly inAll: KeyUsage
 }
 
-/** The use of an owner on a day, over all keys, including deleted ones. */
+/** The use of a day over all keys, including deleted ones. */
 export interface OwnerRecord extends DayUsage {
   readonly owner: string
 }
@@ -22,7 +22,7 @@ const OWNER_CHARS_MAX = 200
 /** The last time that a Date can represent (ECMA-262, 21.4.1.1). Formatting a later one throws. */
 const MOMENT_MS_MAX = 8_640_000_000_000_000
 
-/** Parses the record of a key. Undefined if it is not one. Unknown fields are dropped. */
+/** Undefined if the record is unusable. Unknown fields are dropped. */
 export function readKeyRecord(json: string): KeyRecord | undefined {
   const fields = objectOf(json)
   if (fields === undefined) return undefined
@@ -41,7 +41,7 @@ export function readKeyRecord(json: string): KeyRecord | undefined {
   return { ...told, limits: { rpm, tpd }, lastUsedAtMs, expiresAtMs, revokedAtMs, today, inAll }
 }
 
-/** Parses the record of an owner. Undefined if it is not one. */
+/** Undefined if the record is unusable. */
 export function readOwnerRecord(json: string): OwnerRecord | undefined {
   const fields = objectOf(json)
   const usage = readDay(fields)

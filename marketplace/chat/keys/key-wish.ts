@@ -7,7 +7,6 @@ import type { KeyChange, NewKey } from './keys.ts'
 export const KEY_RPM_MAX = 1_000_000
 /** Highest limit of a key, in tokens a day. */
 export const KEY_TPD_MAX = 999_999_999_999
-/** Longest lifetime of a key that expires, in days. */
 export const EXPIRY_DAYS_MAX = 3_650
 
 const DAY_MS = 86_400_000
@@ -16,7 +15,7 @@ const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 /** Visible characters. A link with an invisible label could not be clicked. */
 const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\p{Z}\p{M}\p{Cn}\p{Co}]/u
 
-/** Checks a request for a new or changed key, and trims its label. The fault `chat/invalid-request` names the field. */
+/** Trims the label. `chat/invalid-request` names the field. */
 export function readWish<W extends KeyChange | NewKey>(wish: W, nowMs: number): Result<W> {
   const { limits } = wish
   const label = wish.label?.trim()

@@ -3,12 +3,11 @@ import { freeOf } from '../../ports/free-places.ts'
 import type { BackendLimits } from './backend.ts'
 import { TokenBucket } from './token-bucket.ts'
 
-/** Most requests that wait for a backend, per concurrent slot. */
+/** Most waiting requests for each concurrent slot. */
 export const WAITING_PER_PLACE = 8
-/** Most requests that wait for a backend. */
 export const WAITING_MAX = 256
 
-/** Returns a slot of a backend, with the tokens used in the end (null: unknown). Further calls do nothing. */
+/** Gives a slot back, with the tokens that were used (null: unknown). Further calls do nothing. */
 export type Leave = (usedTokens: number | null) => void
 
 interface Waiting {
@@ -21,9 +20,9 @@ interface Waiting {
 
 /**
  * Admits requests to one backend within its limits, with a bounded queue. Next is the caller with the fewest running
- * requests, among equals the one that waited longest. So a caller with many requests delays itself, not others. Each request of
- * an unknown caller counts as a caller of its own. Free requests leave some slots and queue places to paid ones, and
- * come after them.
+ * requests, among equals the one that waited longest, so that a caller with many requests delays only itself. Each
+ * request of an unknown caller counts as a caller of its own. Free requests come after paid ones, and leave some slots
+ * and queue places to them.
  */
 export class Admission {
   readonly #places: number
@@ -45,26 +44,21 @@ export class Admission {
     this.#timers = timers
   }
 
-  /** Running requests. */
   get inside(): number {
     return this.#inside
   }
 
-  /** Waiting requests. */
   get waiting(): number {
     return this.#waiting.length
   }
 
-  /** A slot without waiting. Null if the request would have to wait. */
+  /** Null if the request would have to wait. */
   tryEnter(tokens: number, who: string | null = null, isFree = false): Leave | null {
     const isNext = this.#waiting.every((one) => one.isFree && !isFree)
     return isNext && this.#waitMs(tokens, isFree) === 0 ? this.#enter(tokens, who, isFree) : null
   }
 
-  /**
-   * Waits for a slot. `full` if too many wait, or if this request had to make room for another caller. `aborted` if the
-   * signal came first. `who` is the caller, null if unknown. `isFree`: no caller pays for it.
-   */
+  /** `full`: too many wait, or this request had to make room for another caller. `aborted`: the signal came first. */
   async enter(
     tokens: number,
     signal: AbortSignal,
@@ -92,7 +86,7 @@ export class Admission {
     })
   }
 
-  /** Whether the queue is full. Free requests may use only a part of it. */
+  /** Free requests may use only a part of the queue. */
   #isFull(isFree: boolean): boolean {
     const max = Math.min(WAITING_MAX, this.#places * WAITING_PER_PLACE)
     const free = this.#waiting.filter((one) => one.isFree).length
@@ -141,7 +135,6 @@ export class Admission {
     else this.#insideOf.delete(who)
   }
 
-  /** The next waiting request. */
   #next(): Waiting | undefined {
     const inside = ({ who }: Waiting): number => (who === null ? 0 : (this.#insideOf.get(who) ?? 0))
     const paid = this.#waiting.filter((one) => !one.isFree)
@@ -151,7 +144,7 @@ export class Admission {
     return next
   }
 
-  /** Least time that a request must wait. Infinite if no slot is free. */
+  /** Infinite if no slot is free. */
   #waitMs(tokens: number, isFree: boolean): number {
     if (this.#inside >= this.#places) return Number.POSITIVE_INFINITY
     if (isFree && this.#freeInside >= freeOf(this.#places)) return Number.POSITIVE_INFINITY

@@ -2,19 +2,17 @@ import { estimatedTokens } from './tokens.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Tokens of a call by the backend's count. */
+/** Tokens of a call as counted by the backend. */
 export interface TokenCounts {
   readonly promptTokens: number
   readonly completionTokens: number
 }
 
-/** Most text collected before it is counted: pieces of one word must be counted together. */
+/** Pieces of one word must be counted together, so text is collected up to this length. */
 const PENDING_CHARS_MAX = 16_384
-/** Sound and images are sent as base64, which is far longer than the tokens that a model used for them. */
+/** Base64 of sound and images is far longer than the tokens that a model used for them. */
 const BINARY_CHARS_PER_TOKEN = 1_000
-/** Fields that hold base64. */
 const BINARY: ReadonlySet<string> = new Set(['data', 'b64_json'])
-/** Longest head of a data URL, before its base64. */
 const DATA_URL_HEAD_MAX = 256
 /** Fields that frame an answer or that servers add. No model wrote them. */
 const FRAME: ReadonlySet<string> = new Set([
@@ -43,17 +41,16 @@ export class AnswerTally {
   #isTooLong = false
   #longest = Number.POSITIVE_INFINITY
 
-  /** Whether anything of an answer came, or its prompt was read. */
   get began(): boolean {
     return this.#began
   }
 
-  /** The last count of the backend. Null if it sent none. */
+  /** Null if the backend sent none. */
   get counts(): TokenCounts | null {
     return this.#counts
   }
 
-  /** Whether the answer exceeded what is read. Then the longest requested answer counts at least. */
+  /** Whether the answer was longer than what is read. */
   get isTooLong(): boolean {
     return this.#isTooLong
   }
@@ -63,13 +60,12 @@ export class AnswerTally {
     return this.#longest
   }
 
-  /** Estimated tokens so far. */
   get tokens(): number {
     this.#countPending()
     return Math.ceil(this.#tokens)
   }
 
-  /** Takes a piece of an answer, or a whole message. */
+  /** `said` is a piece of an answer, or a whole message. */
   take(said: Fields): void {
     this.#began = true
     const thoughts = Object.entries(said).filter(([key]) => THOUGHTS.test(key))
@@ -81,23 +77,19 @@ export class AnswerTally {
     for (const [key, value] of Object.entries(said)) if (!isRepeated(key)) this.#takeValue(key, value, key)
   }
 
-  /** Takes the backend's count. */
   count(counts: TokenCounts): void {
     this.#began = true
     this.#counts = counts
   }
 
-  /** Records the longest answer that the backend is asked for. */
   askedFor(tokens: number): void {
     this.#longest = tokens
   }
 
-  /** Records that the model read the prompt. */
   promptRead(): void {
     this.#began = true
   }
 
-  /** Records that the answer exceeded what is read. */
   tooLong(): void {
     this.#began = true
     this.#isTooLong = true
@@ -132,14 +124,14 @@ export class AnswerTally {
   }
 }
 
-/** Decided by the field name, and for `url` also by the head: a model could be made to begin other texts like a data URL. */
+/** A model could be made to begin any text like a data URL, so only the field `url` is judged by its beginning. */
 function isBinary(key: string, text: string): boolean {
   if (key !== 'url') return BINARY.has(key)
   const head = text.slice(0, DATA_URL_HEAD_MAX).toLowerCase()
   return head.startsWith('data:') && head.slice(0, head.indexOf(',') + 1).endsWith(';base64,')
 }
 
-/** The `index` of a list's entry, by which a later piece continues the same entry. Undefined if it has none. */
+/** Later pieces continue the entry with the same `index`. */
 function numberOf(value: unknown): unknown {
   return (value as { readonly index?: unknown } | null)?.index
 }

@@ -7,17 +7,14 @@ import type { ModelFacts } from './backend.ts'
 import { type Member, PATIENCE_MS } from './member.ts'
 import { isTimeOver, Silence } from './silence.ts'
 
-/** Work for one of several candidates. */
 export interface Work<Candidate, T> {
-  /** Tokens that are reserved in the rate limit until the usage is known. */
+  /** Reserved in the rate limit until the usage is known. */
   readonly tokens: number
-  /** The caller. Absent if unknown. */
   readonly who?: string
   /** Free work leaves slots to paid work. */
   readonly isFree?: boolean
   /** Whether the work may be started again after a failure. */
   readonly mayTryAgain: () => boolean
-  /** Most retries at one candidate. Absent: the default. */
   readonly retriesMax?: number
   readonly ask: (
     candidate: Candidate,
@@ -26,13 +23,12 @@ export interface Work<Candidate, T> {
   ) => Promise<Result<{ readonly value: T; readonly usage: ModelUsage | null }>>
 }
 
-/** Result of the work of one candidate. The candidate is null if no backend could be asked. */
+/** The candidate is null if no backend could be asked. */
 export interface Turn<Candidate, T> {
   readonly candidate: Candidate | null
   readonly result: Result<T>
 }
 
-/** A model with its backend. */
 interface Asked {
   readonly member: Member
   readonly model: ModelFacts
@@ -56,8 +52,8 @@ const LONG_MS = 20_000
 const TRANSIENT: ReadonlySet<unknown> = new Set([408, 409, 429])
 
 /**
- * Lets the first candidate with a free slot do the work, or waits at the first whose queue is not full. A transient
- * failure is retried after a pause. Null if all candidates are resting.
+ * Lets the first candidate with a free slot do the work, or waits at the first whose queue is not full. Retries
+ * transient failures. Null if all candidates are resting.
  */
 export async function attempts<Candidate extends Asked, T>(
   candidates: readonly Candidate[],
@@ -90,7 +86,7 @@ export async function attempts<Candidate extends Asked, T>(
   }
 }
 
-/** One attempt. It continues as long as something comes: slow is not dead. */
+/** There is no time limit as long as something comes: slow is not dead. */
 async function attempt<Candidate extends Asked, T>(
   candidate: Candidate,
   leave: Leave,
@@ -136,8 +132,8 @@ async function attempt<Candidate extends Asked, T>(
 }
 
 /**
- * Whether the backend is to blame for a failure. After a timeout it is, if the model was silent for long enough. A
- * model that answers this or another caller is only slow. A caller that left proves nothing.
+ * A timeout is the backend's fault if the model was silent for long enough. A model that answers any caller meanwhile
+ * is only slow. A caller that left proves nothing.
  */
 function isBlamed(
   cause: Fault,
@@ -159,7 +155,6 @@ function isBlamed(
   return member.quietMs(model.id, sinceMs) >= (signal.aborted ? LONG_MS : member.entry.limits.timeoutMs)
 }
 
-/** A slot at the first candidate with a free one, else at the first whose queue is not full. */
 async function placeFor<Candidate extends Asked>(
   candidates: readonly Candidate[],
   { tokens, who, isFree = false }: Pick<Work<Candidate, unknown>, 'tokens' | 'who' | 'isFree'>,
@@ -191,12 +186,12 @@ export function isTransient({ code, detail }: Fault): boolean {
   return code === 'model/unreachable' || TRANSIENT.has(status) || (typeof status === 'number' && status >= 500)
 }
 
-/** Pause before a retry: what the backend asked for, or a random time below a doubling bound if that is longer. */
+/** What the backend asked for, or a random time below a doubling bound if that is longer. */
 function pauseBefore({ detail }: Fault, tries: number, random: () => number): number {
   return Math.max(Number(detail.retryAfterMs ?? 0), random() * PAUSE_MS * 2 ** tries)
 }
 
-/** Waits. False if the signal came first. */
+/** False if the signal came first. */
 function pause(ms: number, timers: Timers, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(false)

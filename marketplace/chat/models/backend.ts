@@ -8,24 +8,21 @@ export type ChatMessage = Readonly<Record<string, unknown>> & { readonly role: s
 /** Abilities of a model besides answering in text. */
 export const MODEL_SUPPORTS = ['tools', 'jsonSchema', 'vision', 'streamUsage'] as const
 
-/** One of {@link MODEL_SUPPORTS}. */
 export type ModelSupport = (typeof MODEL_SUPPORTS)[number]
 
-/** A model of a backend, as configured by the operator. */
+/** As configured by the operator. */
 export interface ModelFacts {
-  /** Name of the model at the backend. */
   readonly id: string
   readonly roles: readonly ModelRole[]
   /** Context window in tokens, prompt and answer together. */
   readonly context: number
   readonly supports: ReadonlySet<ModelSupport>
-  /** Number of parameters as configured ("8B"). Null if not configured. */
+  /** Such as "8B". Null if not configured. */
   readonly declaredParameters: string | null
   /** Voices of a speech model, the default first. */
   readonly voices?: readonly string[]
 }
 
-/** A JSON schema that an answer must follow. */
 export interface AnswerSchema {
   readonly name: string
   readonly description?: string
@@ -34,7 +31,6 @@ export interface AnswerSchema {
   readonly schema: Readonly<Record<string, unknown>>
 }
 
-/** A conversation for one model to continue. */
 export interface ChatRequest {
   readonly model: ModelFacts
   readonly messages: readonly ChatMessage[]
@@ -43,7 +39,7 @@ export interface ChatRequest {
   readonly jsonSchema?: AnswerSchema
   /** Whether the answer must be a JSON object, of any shape. */
   readonly json?: boolean
-  /** Fields that pass to the backend unchanged, such as tools, tool_choice and seed. */
+  /** Passed to the backend unchanged: tools, tool_choice, seed and the like. */
   readonly extra?: Readonly<Record<string, unknown>>
   /** Counts everything that comes, even if it is not passed on: the caller is charged for it. */
   readonly tally?: AnswerTally
@@ -52,17 +48,16 @@ export interface ChatRequest {
 /** How a form was enforced: by the server, by a grammar during generation, or only by instructions. */
 export type HeldBy = 'native' | 'grammar' | 'words'
 
-/** A complete answer of a backend. */
 export interface ChatAnswer {
-  /** The assistant's message with all its fields, including tool calls. */
+  /** With all its fields, including tool calls. */
   readonly message: Readonly<Record<string, unknown>>
-  /** Text or refusal in the message. Empty only with tool calls. */
+  /** Text or refusal of the message. Empty only with tool calls. */
   readonly text: string
-  /** Name of the model as the backend reports it, else as requested. */
+  /** As the backend reports it, else as requested. */
   readonly model: string
-  /** Why the answer ended, as the backend sent it: usually stop, length, tool_calls or content_filter. */
+  /** As the backend sent it: usually stop, length, tool_calls or content_filter. */
   readonly finishReason: string
-  /** Log probabilities of the tokens. Absent if the backend sent none. */
+  /** Absent if the backend sent none. */
   readonly logprobs?: unknown
   /** Absent if no form was requested. */
   readonly heldBy?: HeldBy
@@ -72,13 +67,10 @@ export interface ChatAnswer {
   readonly skipped: number
 }
 
-/**
- * Receives a piece of an answer with all its fields, and its log probabilities if present. The next piece waits for the
- * returned promise.
- */
+/** A piece of an answer with all its fields, and its log probabilities if present. The next piece waits for the promise. */
 export type DeltaSink = (delta: Readonly<Record<string, unknown>>, logprobs?: unknown) => void | Promise<void>
 
-/** Called for parts of an answer that are not passed on as pieces. They show that the backend is alive. */
+/** Called for parts of an answer that are not passed on. They show that the backend is alive. */
 export type Heard = () => void
 
 /** A text for one speech model, short enough for one request. */
@@ -90,7 +82,6 @@ export interface SpeechQuestion {
   readonly speed: number
 }
 
-/** An image as received. */
 export interface PictureBytes {
   readonly bytes: Uint8Array
   readonly model: string
@@ -103,9 +94,8 @@ export interface PictureBytes {
  */
 export interface ModelBackend {
   readonly id: string
-  /** Asks for a complete answer. */
   readonly complete: (request: ChatRequest, signal: AbortSignal, heard?: Heard) => Promise<Result<ChatAnswer>>
-  /** Asks for a streamed answer. The result is the complete answer. */
+  /** The result is the complete answer. */
   readonly stream: (request: ChatRequest, sink: DeltaSink, signal: AbortSignal) => Promise<Result<ChatAnswer>>
   readonly picture: (
     model: ModelFacts,
@@ -113,21 +103,20 @@ export interface ModelBackend {
     signal: AbortSignal,
     heard?: Heard,
   ) => Promise<Result<PictureBytes>>
-  /** Bytes of a WAV file, unchecked. Absent if the backend has no speech model. */
+  /** An unchecked WAV file. Absent if the backend has no speech model. */
   readonly speech?: (question: SpeechQuestion, signal: AbortSignal, heard?: Heard) => Promise<Result<Uint8Array>>
-  /** The cheapest health check. Gives the ids of the models that the backend lists, or null without a list. */
+  /** The cheapest health check. Gives the model ids that the backend lists, or null if it has no list. */
   readonly check: (signal: AbortSignal) => Promise<Result<readonly string[] | null>>
   /** Settings to correct if the check fails from the start. Absent if the failure may pass by itself. */
   readonly requires?: readonly string[]
 }
 
-/** Limits of a backend. Null means no limit. */
+/** Null means no limit. */
 export interface BackendLimits {
   /** Requests within any 60 seconds. */
   readonly rpm: number | null
   /** Tokens of prompts and answers within 60 seconds. */
   readonly tpm: number | null
-  /** Concurrent requests. */
   readonly concurrency: number
   /** Lower values are asked first. */
   readonly priority: number
@@ -135,7 +124,6 @@ export interface BackendLimits {
   readonly timeoutMs: number
 }
 
-/** A backend with its models and limits. */
 export interface BackendEntry {
   readonly backend: ModelBackend
   readonly models: readonly ModelFacts[]

@@ -1,11 +1,10 @@
 import type { DeltaSink } from './backend.ts'
 
-/** Most pieces held back before the first word. */
 const HELD_MAX = 64
 
 /**
  * Holds pieces back until one says something, or {@link HELD_MAX} are held. Until then another backend can start the
- * answer again, and the reader does not notice.
+ * answer again unnoticed.
  */
 export class HeldSink {
   readonly #sink: DeltaSink
@@ -13,23 +12,22 @@ export class HeldSink {
   #held: Parameters<DeltaSink>[] = []
   #began = false
 
-  /** `onBegin` is called before the first piece is passed on. */
+  /** `onBegin` is called before the first piece. */
   constructor(sink: DeltaSink, onBegin: () => void) {
     this.#sink = sink
     this.#onBegin = onBegin
   }
 
-  /** Whether anything was passed on. From then on the answer cannot be replaced. */
+  /** Once true, the answer can no longer be replaced. */
   get began(): boolean {
     return this.#began
   }
 
-  /** Drops the held pieces, for another attempt. */
+  /** Drops the held pieces before another attempt. */
   readonly reset = (): void => {
     this.#held = []
   }
 
-  /** Takes the next piece. */
   readonly take: DeltaSink = async (...piece) => {
     if (!this.#began) {
       this.#held.push(piece)
@@ -42,17 +40,16 @@ export class HeldSink {
     await this.#sink(...piece)
   }
 
-  /** Passes on the held pieces at the end of a good answer. */
+  /** To be called at the end of a good answer. */
   async flush(): Promise<void> {
     this.#began = true
     for (const held of this.#held.splice(0)) await this.#sink(...held)
   }
 }
 
-/** Fields with words, reasoning or actions of a model. */
 const SPOKEN = ['content', 'refusal', 'tool_calls', 'function_call', 'reasoning', 'reasoning_content', 'audio']
 
-/** Whether a piece says something. Servers add fields of their own to a piece with a role, so there only {@link SPOKEN} counts. */
+/** Servers add fields of their own to a piece with a role, so there only {@link SPOKEN} counts. */
 function saysSomething(delta: Readonly<Record<string, unknown>>): boolean {
   const isOpening = delta.role !== undefined
   return Object.entries(delta).some(([key, value]) => !isEmpty(value) && (!isOpening || SPOKEN.includes(key)))

@@ -1,6 +1,6 @@
 const FENCE = '```'
 
-/** The JSON object in a model's answer, without a fence around it. Null if there is none. */
+/** Without a fence around it. Null if there is no JSON object. */
 export function readJsonAnswer(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(readUnfenced(text))
@@ -12,7 +12,6 @@ export function readJsonAnswer(text: string): Readonly<Record<string, unknown>> 
   }
 }
 
-/** The answer of a model without the code fence around it. */
 export function readUnfenced(answer: string): string {
   // No regular expression: a caller can provoke answers on which it would take too long.
   const text = answer.trim()

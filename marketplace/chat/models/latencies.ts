@@ -1,19 +1,16 @@
 const HOUR_MS = 3_600_000
-/** The current hour and those before it, one day in all. */
+/** One day, including the current hour. */
 const HOURS = 24
 /** Each bucket is a tenth above the last, so a reported time is off by at most five percent. */
 const STEP = Math.log(1.1)
 /** Longer times count as this. */
 const MS_MAX = 3_600_000
-/** Most names. Times under further names are not kept. */
+/** Times under further names are not kept. */
 const NAMES_MAX = 1_024
 
-/** Response times of the last day. */
 export interface LatencyFigures {
   readonly count: number
-  /** Median, exact to five percent. */
   readonly p50Ms: number
-  /** 95th percentile. */
   readonly p95Ms: number
 }
 
@@ -26,7 +23,6 @@ interface Hour {
 export class Latencies {
   readonly #hours: (Hour | undefined)[] = Array.from({ length: HOURS })
 
-  /** Adds a time. */
   note(ms: number, nowMs: number): void {
     const hour = Math.floor(nowMs / HOUR_MS)
     const place = hour % HOURS
@@ -37,7 +33,7 @@ export class Latencies {
     this.#hours[place] = { hour, counts }
   }
 
-  /** Figures of the last day. Null if there are none. */
+  /** Null if there are no times of the last day. */
   figures(nowMs: number): LatencyFigures | null {
     const hour = Math.floor(nowMs / HOUR_MS)
     const sums = new Map<number, number>()
@@ -51,7 +47,6 @@ export class Latencies {
   }
 }
 
-/** The time at a rank. */
 function within(sorted: readonly (readonly [bucket: number, count: number])[], rank: number): number {
   let passed = 0
   const found = sorted.find(([, count]) => {
@@ -61,11 +56,9 @@ function within(sorted: readonly (readonly [bucket: number, count: number])[], r
   return Math.round(Math.exp((found?.[0] ?? 0) * STEP))
 }
 
-/** Histograms by name. */
 export class LatencyBook {
   readonly #kept = new Map<string, Latencies>()
 
-  /** Adds a time under a name. */
   note(name: string, ms: number, nowMs: number): void {
     const kept = this.#kept.get(name) ?? new Latencies()
     if (this.#kept.size >= NAMES_MAX && !this.#kept.has(name)) return
@@ -73,12 +66,10 @@ export class LatencyBook {
     kept.note(ms, nowMs)
   }
 
-  /** Figures of a name for the last day. Null if there are none. */
   figures(name: string, nowMs: number): LatencyFigures | null {
     return this.#kept.get(name)?.figures(nowMs) ?? null
   }
 
-  /** All names with any time so far. */
   get names(): readonly string[] {
     return [...this.#kept.keys()]
   }

@@ -1,10 +1,10 @@
-/** Most JSON values that are parsed or written at once, and the values counted for one token: three fields and its bytes. */
+/** Most JSON values that are parsed or written at once. */
 const VALUES_MAX = 200_000
 const LIKELIHOOD_VALUES = 16
 
 /**
- * Most tokens with log probabilities in answers that are not streamed as plain text. Several answers to one chat share
- * them. Infinite without log probabilities.
+ * Most tokens with log probabilities in answers that are not streamed as plain text; the answers of one chat share
+ * them. A token takes {@link LIKELIHOOD_VALUES} values: three fields and its bytes. Infinite without log probabilities.
  */
 export function wholeTokensMax({ logprobs, top_logprobs: others = 0 }: Readonly<Record<string, unknown>>): number {
   if (logprobs !== true) return Number.POSITIVE_INFINITY

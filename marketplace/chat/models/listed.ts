@@ -1,6 +1,6 @@
 import type { ModelFacts } from './backend.ts'
 
-/** Compares the configured models with those that the server lists. Null means that the server has no list. */
+/** Reports configured models that the server does not list. Null means that it has no list. */
 export function listedDetail(
   models: readonly ModelFacts[],
   listed: readonly string[] | null,

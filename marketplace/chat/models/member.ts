@@ -7,19 +7,19 @@ import type { BackendEntry } from './backend.ts'
 import { LatencyBook, type LatencyFigures } from './latencies.ts'
 import { addUsage, NO_USAGE } from './usage.ts'
 
-/** Longest pause that a request waits for. A backend that asks for a longer pause is left alone until it is over. */
+/** Longest pause that a request waits for. */
 export const PATIENCE_MS = 8_000
-/** A backend that refuses the operator's key is left alone for this long. */
+/** Pause after the backend refused the operator's key. */
 const LOCKED_OUT_MS = 60_000
 
-/** Totals of a backend since the start. */
+/** Counted since the pool was made. */
 export interface BackendTotals {
   readonly calls: number
   readonly failures: number
   readonly usage: ModelUsage
 }
 
-/** Response times of a model in a role, over the last day. */
+/** Response times over the last day. */
 export interface ModelLatency {
   readonly model: string
   readonly role: ModelRole
@@ -29,12 +29,11 @@ export interface ModelLatency {
   readonly firstToken: LatencyFigures | null
 }
 
-/** A backend in the pool, with its state. */
 export class Member {
   readonly entry: BackendEntry
   readonly admission: Admission
   readonly breakers = new UpstreamBreakers()
-  /** The last fault of the backend. Null while all is well. */
+  /** Null while all is well. */
   trouble: Fault | null = null
   /** Whether the backend ever answered, or passed a check. */
   known = false
@@ -50,42 +49,37 @@ export class Member {
     this.#clock = clock
   }
 
-  /** Whether it would be asked now, for free or for paid work. */
   isUsable(isFree: boolean): boolean {
     return this.known && !this.isResting(isFree)
   }
 
-  /** Whether it is left alone now. */
   isResting(isFree: boolean): boolean {
     return this.breakers.isOpen(this.#clock.now(), isFree)
   }
 
-  /** Whether it would be asked now, for free and for paid work. */
   get isWell(): boolean {
     return this.isUsable(false) && this.isUsable(true)
   }
 
-  /** Time until it is asked again, in milliseconds. */
   restMs(isFree: boolean): number {
     return this.breakers.restMs(this.#clock.now(), isFree)
   }
 
-  /** Settings to correct before it can be asked. Empty if the fault is the server's, or may pass by itself. */
+  /** Settings to correct before it can be asked. Empty if it worked before, or if the fault may pass by itself. */
   get lacks(): readonly string[] {
     return this.known || this.trouble === null ? [] : (this.entry.backend.requires ?? [])
   }
 
-  /** Records that a model sent something. */
   heard(model: string): void {
     this.#heardMs.set(model, this.#clock.now())
   }
 
-  /** How long a model has been silent to all callers, since a time. */
+  /** How long a model has been silent to all callers, at most since `sinceMs`. */
   quietMs(model: string, sinceMs: number): number {
     return this.#clock.now() - Math.max(sinceMs, this.#heardMs.get(model) ?? 0)
   }
 
-  /** Records the outcome of a call. A call that its caller gave up proves nothing. */
+  /** A call that its caller gave up proves nothing. */
   note(outcome: Fault | null | 'given-up', isFree: boolean): void {
     this.totals = { ...this.totals, calls: this.totals.calls + 1 }
     if (outcome === 'given-up') {
@@ -96,7 +90,6 @@ export class Member {
     if (outcome !== null) this.totals = { ...this.totals, failures: this.totals.failures + 1 }
   }
 
-  /** Records whether the backend is well. */
   noteHealth(trouble: Fault | null, isFree: boolean): void {
     this.known = this.known || trouble === null
     this.trouble = trouble
@@ -104,12 +97,10 @@ export class Member {
     else this.breakers.failed(this.#clock.now(), { askedMs: restOf(trouble), isFree, cause: causeOf(trouble) })
   }
 
-  /** Records a response time of a model in a role. */
   took(what: 'whole' | 'firstToken', model: string, role: ModelRole, ms: number): void {
     this.#latencies[what].note(`${role} ${model}`, ms, this.#clock.now())
   }
 
-  /** Response times of each model and role over the last day. */
   get latencies(): readonly ModelLatency[] {
     const nowMs = this.#clock.now()
     const all = this.entry.models.flatMap(({ id, roles }) =>
@@ -122,7 +113,6 @@ export class Member {
     return all.filter(({ whole, firstToken }) => whole !== null || firstToken !== null)
   }
 
-  /** Adds the usage of a call. */
   used(usage: ModelUsage): void {
     this.totals = { ...this.totals, usage: addUsage(this.totals.usage, usage) }
   }

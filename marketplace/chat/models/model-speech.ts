@@ -4,12 +4,11 @@ import type { Speech, SpeechRequest, SpeedRange, SpokenText } from '../../ports/
 import type { ModelPool } from './pool.ts'
 import { speaksWith, voicesOf } from './spoken.ts'
 
-/** Range of speeds in OpenAI's API (https://platform.openai.com/docs/api-reference/audio/createSpeech). */
+/** The range of OpenAI's API (https://platform.openai.com/docs/api-reference/audio/createSpeech). */
 const SPEEDS: SpeedRange = { min: 0.25, max: 4 }
-/** Separates the id of a backend from that of its model. Ids of backends do not contain it. */
+/** Stands between the ids of backend and model. Ids of backends do not contain it. */
 const MARK = '/'
 
-/** The speech models of a pool. */
 export class ModelSpeech implements Speech {
   readonly #pool: Pick<ModelPool, 'readiness' | 'speak' | 'facts'>
 

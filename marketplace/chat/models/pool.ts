@@ -24,13 +24,12 @@ import { type PoolSpeech, type PoolSpeechRequest, speaksWith, speechWork } from 
 import { type Candidate, isThat, outWith, parted, type Tier, troublesOf } from './tiers.ts'
 import { estimatedPrompt, usageOf } from './usage.ts'
 
-/** What a pool is given. */
 export interface ModelPoolParts {
   /** Backends of the same priority are asked in this order. */
   readonly entries: readonly BackendEntry[]
   readonly clock: Clock
   readonly timers: Timers
-  /** Random number from 0 to 1, so that retries of different callers do not coincide. */
+  /** From 0 to 1, so that retries of different callers do not coincide. */
   readonly random: () => number
 }
 
@@ -39,29 +38,26 @@ export interface PoolRequest extends Omit<ModelRequest, 'messages'> {
   readonly messages: readonly ChatMessage[]
   /** Alternative roles, in order, for when no model with `role` can answer. */
   readonly orRoles?: readonly ModelRole[]
-  /** Abilities that the model must have. */
   readonly needs?: readonly ModelSupport[]
-  /** Abilities that are preferred: models without them are asked last. */
+  /** Models without these abilities are asked last. */
   readonly prefers?: readonly ModelSupport[]
   /** Name of a backend to ask last. */
   readonly avoid?: string
   /** Whether the answer must be a JSON object, of any shape. */
   readonly json?: boolean
-  /** The one model to ask. Absent: any with the role. */
+  /** Absent: any model with the role. */
   readonly only?: { readonly backend: string; readonly model: string }
   readonly extra?: Readonly<Record<string, unknown>>
-  /** The caller, so that many requests of one caller do not delay those of other callers. Absent if unknown. */
+  /** The caller, for fairness between callers. Absent if unknown. */
   readonly who?: string
-  /** Whether the request is free: no caller pays for it. */
+  /** No caller pays for it. */
   readonly isFree?: boolean
-  /** Receives the usage of each failed attempt that a model had begun, or that the caller left. */
+  /** Usage of each failed attempt that a model had begun, or that the caller left. */
   readonly wasted?: (usage: ModelUsage) => void
 }
 
-/** An answer with everything that the backend sent. */
 export type PoolAnswer = ModelAnswer & Pick<ChatAnswer, 'message' | 'skipped' | 'logprobs' | 'heldBy'>
 
-/** State of a backend, for operators. */
 export interface BackendFacts {
   readonly what: string
   readonly name: string
@@ -71,16 +67,14 @@ export interface BackendFacts {
   readonly inside: number
   readonly waiting: number
   readonly totals: BackendTotals
-  /** Response times of the last day, for each model and role. */
   readonly latencies: readonly ModelLatency[]
 }
 
-/** Result of checking a backend. */
 export interface BackendCheck {
   readonly what: string
   readonly name: string
   readonly ok: boolean
-  /** Whether the backend answers, but something is odd. */
+  /** It answers, but something is odd. */
   readonly doubtful?: true
   readonly detail: string
   readonly ms: number
@@ -90,11 +84,11 @@ const WHAT = 'models'
 const CHECK_MS = 5_000
 const WELL_MS = 300_000
 const ILL_MS = 30_000
-/** After this many refusals the question is considered at fault, and no further model is asked. Each refusal costs a prompt. */
+/** After this many refusals the question is considered at fault. Each refusal costs a prompt. */
 const REFUSALS_MAX = 4
 /** Least room for an answer that a model must have, in tokens. */
 const ANSWER_TOKENS_MIN = 128
-/** Tokens that count against the rate limit for an image that a model makes. */
+/** Counted against the rate limit for an image. */
 const PICTURE_TOKENS = 1_000
 
 /** Asks one model. `firstWord` must be called at the first word. */
@@ -104,7 +98,7 @@ type Ask = (
   means: { readonly until: AbortSignal; readonly firstWord: () => void } & Pick<Silence, 'heard' | 'hold'>,
 ) => Promise<Result<ChatAnswer>>
 
-/** Several backends as one: asked in order of priority within their limits. If one fails, the next is asked. */
+/** Several backends as one, asked in order of priority within their limits. If one fails, the next is asked. */
 export class ModelPool implements Models {
   readonly #parts: ModelPoolParts
   readonly #members: readonly Member[]
@@ -118,7 +112,6 @@ export class ModelPool implements Models {
     this.#members = ordered.map((entry) => new Member(entry, parts.clock, parts.timers))
   }
 
-  /** Whether a model with this role can be asked, for free or for paid work. */
   readonly readiness = (role: ModelRole, isFree = false): Readiness => {
     const able = this.#candidates(({ roles }) => roles.includes(role))
     if (able.length === 0) return notConfigured(`a model with the role ${role}`, 'models.file', 'models.gguf')
@@ -130,13 +123,12 @@ export class ModelPool implements Models {
     return isLacking ? { available: false, reason, requires: [...new Set(lacks.flat())] } : notNow(reason)
   }
 
-  /** Milliseconds until a model with one of these roles may be asked again for free work. Null if no model has any of them. */
+  /** For free work. Null if no model has any of these roles. */
   restMs(roles: readonly ModelRole[]): number | null {
     const able = this.#candidates((model) => model.roles.some((role) => roles.includes(role)))
     return able.length === 0 ? null : this.#restMs(able, true)
   }
 
-  /** Asks for a complete answer. */
   readonly complete = (request: ModelRequest | PoolRequest, signal: AbortSignal): Promise<Result<PoolAnswer>> =>
     this.#chat(
       asPoolRequest(request),
@@ -145,7 +137,7 @@ export class ModelPool implements Models {
       () => true,
     )
 
-  /** Asks for a streamed answer. Another backend is asked only while nothing has reached the sink. */
+  /** Another backend is asked only while nothing has reached the sink. */
   async stream(request: PoolRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<PoolAnswer>> {
     let firstWord = (): void => undefined
     const held = new HeldSink(sink, () => firstWord())
@@ -177,7 +169,6 @@ export class ModelPool implements Models {
     )
   }
 
-  /** Has a text spoken by the first speech model that can do it. */
   readonly speak = (request: PoolSpeechRequest, signal: AbortSignal): Promise<Result<PoolSpeech>> => {
     const { voice, only } = request
     const able = this.#candidates((model) => speaksWith(voice, model))
@@ -209,14 +200,13 @@ export class ModelPool implements Models {
     return Promise.all(this.#members.map((member) => this.#check(member)))
   }
 
-  /** Checks all backends now and regularly. Resolves after the first round. */
+  /** Resolves after the first round of checks. */
   async start(): Promise<void> {
     if (this.#members.length === 0) return
     await this.checkAll()
     this.#schedule()
   }
 
-  /** Stops checking. */
   stop(): void {
     this.#stopped = true
     this.#cancel?.()
@@ -278,7 +268,7 @@ export class ModelPool implements Models {
     return this.#serveTiers(this.#tiers(request, prompt), { role, workAs, isFree }, signal)
   }
 
-  /** Models that can take a request, by preferred abilities, then role, then priority. Those of `avoid` come last. */
+  /** By preferred abilities, then role, then priority. Models of `avoid` come last. */
   #tiers(request: PoolRequest, prompt: number): readonly Tier[] {
     const { role, orRoles = [], needs = [], prefers = [], only, avoid, maxTokens } = request
     const fits = (model: ModelFacts, as: ModelRole): boolean =>
@@ -297,7 +287,6 @@ export class ModelPool implements Models {
     return parted(parted(able, isPreferred), (one) => !isAvoided(one))
   }
 
-  /** Has the work done by the first candidate that can do it. */
   #serve<T>(
     able: readonly Candidate[],
     role: ModelRole,

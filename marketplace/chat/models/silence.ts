@@ -1,15 +1,12 @@
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import type { DeltaSink } from './backend.ts'
 
-/** What a watch over an answer is given. */
 export interface SilenceParts {
   readonly clock: Clock
   readonly timers: Timers
-  /** Longest silence. */
   readonly ms: number
-  /** Called whenever something comes. */
   readonly onHeard: () => void
-  /** Called once after the longest silence. The reason is for an abort signal. */
+  /** Called once. The reason is for an abort signal. */
   readonly onSilent: (reason: DOMException) => void
 }
 
@@ -26,29 +23,26 @@ export class Silence {
     this.#cancel = parts.timers.after(parts.ms, this.#look)
   }
 
-  /** Records that something came. */
   readonly heard = (): void => {
     this.#isHeld = false
     this.#lastMs = this.#parts.clock.now()
     this.#parts.onHeard()
   }
 
-  /** The reader is slow. Until something is heard again, the silence is not the backend's. */
+  /** The reader is slow: until something is heard again, the silence is not the backend's. */
   readonly hold = (): void => {
     this.#isHeld = true
   }
 
-  /** Whether reading is paused because the reader is slow. */
   get isHeld(): boolean {
     return this.#isHeld
   }
 
-  /** Ends the watch. */
   end(): void {
     this.#cancel()
   }
 
-  /** One timer for many pieces: if a piece came meanwhile, the timer is set again for the time that is left. */
+  /** One timer for many pieces: it is set again for the time that is left. */
   readonly #look = (): void => {
     const { clock, timers, ms, onSilent } = this.#parts
     const leftMs = this.#isHeld ? ms : Math.min(ms, this.#lastMs + ms - clock.now())
@@ -57,7 +51,7 @@ export class Silence {
   }
 }
 
-/** A sink that records its pieces. While it handles a piece, the silence does not count. */
+/** While the sink handles a piece, the silence does not count. */
 export function heardBy(sink: DeltaSink, { heard, hold }: Pick<Silence, 'heard' | 'hold'>): DeltaSink {
   return async (...piece) => {
     hold()
@@ -66,7 +60,7 @@ export function heardBy(sink: DeltaSink, { heard, hold }: Pick<Silence, 'heard' 
   }
 }
 
-/** Whether a signal aborted because of a timeout, not because a caller left. */
+/** Whether the reason was a timeout, not a caller that left. */
 export function isTimeOver({ reason }: AbortSignal): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError'
 }

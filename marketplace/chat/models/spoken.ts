@@ -6,38 +6,31 @@ import type { ModelFacts } from './backend.ts'
 import type { Member } from './member.ts'
 import { estimatedTokens } from './tokens.ts'
 
-/** A text for a speech model. */
 export interface PoolSpeechRequest {
   readonly text: string
   /** Null means the model's first voice. */
   readonly voice: string | null
-  /** 1 is normal speed. */
   readonly speed: number
-  /** The one model to ask. Null means any speech model. */
+  /** Null means any speech model. */
   readonly only: { readonly backend: string; readonly model: string } | null
 }
 
-/** Speech by a model of the pool, unprocessed. */
 export interface PoolSpeech extends Omit<SpokenText, 'by'> {
   readonly backend: string
 }
 
-/** Most retries, more than usual: one failed part of a text makes all earlier parts useless. */
+/** More than usual: one failed part of a text makes all earlier parts useless. */
 const RETRIES_MAX = 4
-/** Voices of a model if none are configured. */
 const VOICES_DEFAULT = ['alloy'] as const
 
-/** Voices of a speech model. */
 export function voicesOf({ voices = VOICES_DEFAULT }: ModelFacts): readonly string[] {
   return voices
 }
 
-/** Whether a model speaks, with this voice if one is given. */
 export function speaksWith(voice: string | null, model: ModelFacts): boolean {
   return model.roles.includes('speech') && (voice === null || voicesOf(model).includes(voice))
 }
 
-/** The speech work for candidates of a pool. */
 export function speechWork({
   text,
   voice,

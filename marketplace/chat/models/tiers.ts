@@ -6,19 +6,17 @@ import { isTransient } from './attempts.ts'
 import type { ModelFacts } from './backend.ts'
 import type { Member } from './member.ts'
 
-/** A model that can do the work. */
 export interface Candidate {
   readonly member: Member
   readonly model: ModelFacts
 }
 
-/** Models that are equally good for the work, and the role that they are asked in. */
+/** Models that are equally good for the work. `role` is the one that they are asked in. */
 export interface Tier {
   readonly role: ModelRole
   readonly able: readonly Candidate[]
 }
 
-/** Whether this is the requested model. */
 export function isThat(
   only: { readonly backend: string; readonly model: string },
   { entry }: Member,
@@ -27,7 +25,7 @@ export function isThat(
   return only.backend === entry.backend.id && only.model === id
 }
 
-/** Splits each tier in two. Candidates that meet the condition come before all others. */
+/** Splits each tier in two. All candidates that meet the condition come first. */
 export function parted(tiers: readonly Tier[], isSo: (one: Candidate) => boolean): readonly Tier[] {
   const part = (wanted: boolean): readonly Tier[] =>
     tiers.map(({ role, able }) => ({ role, able: able.filter((one) => isSo(one) === wanted) }))
@@ -46,7 +44,7 @@ export function outWith(
     isOut({ member, model }) || (member === failed.member && (isServers || model === failed.model))
 }
 
-/** Why candidates cannot be asked, without details that only the operator may see. */
+/** Without details that only the operator may see. */
 export function troublesOf(able: readonly Candidate[]): string {
   const members = new Set(able.map(({ member }) => member))
   const told = [...members].map(({ entry, trouble }) => troubleOf(entry.backend.id, trouble && kindOf(trouble)))

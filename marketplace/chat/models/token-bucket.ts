@@ -5,8 +5,8 @@ import { freeOf } from '../../ports/free-places.ts'
 const BURST_PART = 10
 
 /**
- * An allowance per minute that refills evenly. Single units never exceed the allowance within any 60 seconds. A request
- * larger than a burst passes when the bucket is full, and leaves a debt.
+ * An allowance per minute that refills evenly. Single units never exceed it within any 60 seconds. A request larger
+ * than a burst passes when the bucket is full, and leaves a debt.
  */
 export class TokenBucket {
   readonly #capacity: number
@@ -19,13 +19,13 @@ export class TokenBucket {
     this.#bucket = new Bucket({ burst: this.#capacity, perSecond }, nowMs)
   }
 
-  /** Time until `units` can be taken, 0 for now. Free requests leave a part of the bucket to paid ones. */
+  /** 0 if `units` can be taken now. Free requests leave a part of the bucket to paid ones. */
   waitMs(units: number, nowMs: number, isFree = false): number {
     const kept = isFree ? this.#capacity - freeOf(this.#capacity) : 0
     return this.#bucket.waitMs(Math.min(units, this.#capacity - kept) + kept, nowMs)
   }
 
-  /** Takes units. A negative number returns unused ones. */
+  /** A negative number returns unused units. */
   take(units: number, nowMs: number): void {
     this.#bucket.spend(units, nowMs)
   }

@@ -1,10 +1,10 @@
-/**
- * A text of more than `max` characters is sampled: `pieces` pieces of `chars` characters. Each piece begins at a random
- * place in its part, since a caller could put blanks at known places.
- */
+/** A longer text is sampled. Each piece begins at a random place in its part, since a caller could put blanks at known places. */
 const READ = { max: 131_072, pieces: 32, chars: 4_096 }
 
-/** Cost of one kind of characters: the code range, how many in a row make a token, and the cost of each further one. */
+/**
+ * Cost of one kind of characters: `whole` in a row make one token, and each further one costs `more`. `below` ends its
+ * range of codes.
+ */
 interface Kind {
   readonly below: number
   readonly whole: number
@@ -15,7 +15,6 @@ interface Kind {
   readonly word?: 'latin' | 'greek' | 'cyrillic' | 'arabic' | 'indian' | 'chinese' | 'korean' | 'pair'
 }
 
-/** Line ends. */
 const [LF, CR] = [10, 13]
 
 const BLANK: Kind = { below: 0, whole: 64, more: 1 / 64 }
@@ -42,8 +41,8 @@ const TWO: Kind = { below: 0, whole: 1, more: 1, each: 1 }
 const THREE: Kind = { below: 0, whole: 1, more: 1, each: 2 }
 
 /**
- * Fitted to the encoding o200k_base on prose in sixteen languages, program text, JSON and random letters. The test
- * measures the error. Kinds are told by UTF-16 unit, so that surrogates are counted one by one.
+ * Fitted to the encoding o200k_base on prose in sixteen languages, program text, JSON and random letters. Kinds are
+ * told by UTF-16 unit, so that surrogates are counted one by one.
  */
 const OTHERS: readonly Kind[] = [
   { ...TWO, below: 0xa0 },
@@ -208,12 +207,11 @@ const KINDS: readonly Kind[] = [
   ...OTHERS,
   ...APART.map(([kind]) => kind),
 ]
-/** Index of the kind of each code unit. */
 const KIND_OF = indexOfKinds()
 
 /**
- * Estimated tokens of a text in any language, in bounded time. A real tokenizer table would take 67 MB and half a
- * second to load, and quadratic time for long words: a Chinese page is one word.
+ * An estimate for any language, in bounded time. A real tokenizer table would take 67 MB and half a second to load, and
+ * quadratic time for long words: a Chinese page is one word.
  */
 export function estimatedTokens(text: string): number {
   if (text.length <= READ.max) return Math.ceil(tokensOf(text))
@@ -265,7 +263,6 @@ function isSameWord({ word }: Kind, next: number): boolean {
   return word !== undefined && (KINDS[next] as Kind).word === word
 }
 
-/** Whether a new token begins within a run. */
 function begins(kind: Kind, text: string, at: number): boolean {
   return kind === BREAK ? beginsLines(text, at) : beginsWord(text, at)
 }
@@ -296,7 +293,7 @@ function indexOfKinds(): Uint8Array {
   return indexes
 }
 
-/** Characters from hexadecimal codes and spans of codes. Written literally they would be hard to read. */
+/** Hexadecimal codes and spans of codes: the letters themselves would be hard to read. */
 function spans(codes: string): string {
   const letters = codes
     .trim()

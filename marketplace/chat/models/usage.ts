@@ -3,7 +3,6 @@ import type { TokenCounts } from './answer-tally.ts'
 import type { AnswerSchema, ChatMessage } from './backend.ts'
 import { estimatedTokens } from './tokens.ts'
 
-/** Tokens around each message. */
 const FRAME_TOKENS = 4
 /**
  * Tokens of an image: 85, and 170 for each tile of 512 pixels. An image of 1024 by 1024 pixels has four tiles. In low
@@ -13,32 +12,32 @@ export const IMAGE_TOKENS = { usual: 765, low: 85 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Usage of speaking a text: its tokens count as prompt. */
+/** The tokens of a spoken text count as prompt. */
 export function spokenUsage(text: string): ModelUsage {
   const tokens = estimatedTokens(text)
   return { promptTokens: tokens, completionTokens: 0, totalTokens: tokens, estimated: true }
 }
 
-/** Estimated tokens of a conversation with its tools and the form of its answer. */
+/** Includes the tools and the form of the answer. */
 export function estimatedPrompt(messages: readonly ChatMessage[], extra: Fields = {}, form?: AnswerSchema): number {
   const tools = Array.isArray(extra.tools) ? estimatedTokens(JSON.stringify(extra.tools)) : 0
   const schema = form === undefined ? 0 : estimatedTokens(JSON.stringify(form))
   return messages.reduce((sum, message) => sum + FRAME_TOKENS + messageTokens(message), tools + schema)
 }
 
-/** A backend's count of an answer is believed up to the requested length, or three times the tokens seen if more, and 64 more. */
+/** A count of an answer is believed up to the requested length, or three times the tokens seen if more, and 64 more. */
 const BELIEF = { times: 3, more: 64 }
-/** A backend's count of a prompt is believed up to this: templates add tokens, and images cost some models thirty times more. */
+/** Templates add tokens, and images cost some models thirty times more. */
 const PROMPT_BELIEF = { times: 40, more: 1_000 }
-/** A count is believed if `times` its tokens and `more` reach the estimate, which may be too high: images are cheap for some models. */
+/**
+ * A count is believed if `times` the count and `more` reach the estimate, which may be too high: images are cheap for
+ * some models.
+ */
 const LEAST = { said: { times: 4 / 3, more: 16 }, prompt: { times: 3, more: 64 } }
 
-/** What is known of a call besides the backend's count. */
 export interface SeenCall {
-  /** Estimated tokens of the prompt and of the answer. */
   readonly prompt: number
   readonly said: number
-  /** Longest answer that was requested. */
   readonly maxTokens: number
 }
 
@@ -65,7 +64,7 @@ function believed(
   return seen > count * times + more ? seen : count
 }
 
-/** The sum of two usages. It counts as estimated if one of them is. */
+/** Estimated if one of the two is. */
 export function addUsage(one: ModelUsage, other: ModelUsage): ModelUsage {
   return {
     promptTokens: one.promptTokens + other.promptTokens,
@@ -75,7 +74,6 @@ export function addUsage(one: ModelUsage, other: ModelUsage): ModelUsage {
   }
 }
 
-/** Nothing used. */
 export const NO_USAGE: ModelUsage = { promptTokens: 0, completionTokens: 0, totalTokens: 0, estimated: false }
 
 /** Fields of messages and parts whose content is counted elsewhere, or that cost nearly nothing. */
@@ -92,7 +90,6 @@ function messageTokens(message: ChatMessage): number {
   return tokens
 }
 
-/** Tokens of a message: its content, its tool calls and its unknown fields. */
 function countedTokens(message: ChatMessage): number {
   const { content, tool_calls: calls } = message
   const called = calls === undefined || calls === null ? 0 : valueTokens(calls)

@@ -21,5 +21,4 @@ const answer: Stage = {
   },
 }
 
-/** model-1: one stage. */
 export const MODEL_1: Pipeline = { name: 'direct', stages: [answer] }

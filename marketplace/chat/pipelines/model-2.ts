@@ -4,7 +4,7 @@ import { executor } from '../stages/executor.ts'
 import { planner } from '../stages/planner.ts'
 import { qualityEvaluator } from '../stages/quality-evaluator.ts'
 
-/** model-2: three stages, and at most one revision. Modes change their prompts. */
+/** There is at most one revision. */
 export const MODEL_2: Pipeline = {
   name: 'three stages',
   enter: withModes('model-2'),

@@ -12,8 +12,8 @@ import { synthesizer } from '../stages/synthesizer.ts'
 import { validator } from '../stages/validator.ts'
 
 /**
- * model-3: ten stages tuned for code, in sequence. For short questions without a sign of work, only planner, executor
- * and evaluator follow the router, and the evaluator may revise the answer. Otherwise the reviewer rewrites it.
+ * Tuned for code. For short questions without a sign of work, only planner, executor and evaluator follow the router,
+ * and the evaluator may revise the answer. Otherwise the reviewer rewrites it.
  */
 export const MODEL_3: Pipeline = {
   name: 'ten stages',

@@ -6,7 +6,7 @@ import { searchStage } from '../ensemble/search-stage.ts'
 import { voteStage } from '../ensemble/vote-stage.ts'
 import type { Pipeline } from '../stage.ts'
 
-/** model-4: eight stages. Each tier uses a part of them. */
+/** Each tier uses a part of the stages. */
 export const MODEL_4: Pipeline = {
   name: 'ensemble',
   stages: [routeStage, compressStage, searchStage, draftStage, synthesisStage, codeStage, polishStage, voteStage],

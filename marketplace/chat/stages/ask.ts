@@ -12,15 +12,14 @@ import type { ChatState, StageContext } from '../stage.ts'
 import { ANSWER_TOKENS_MIN, ASIDE_TOKENS } from './bounds.ts'
 import { answerPrompt, asidePrompt, type Material } from './prompt.ts'
 
-/** The question of a stage, and the roles to ask. */
 export interface StageQuestion {
-  /** Roles to ask, best first. */
+  /** Best first. */
   readonly roles: readonly ModelRole[]
   readonly task: string
   readonly materials: readonly Material[]
 }
 
-/** Asks a model for notes for later stages. Faults: `chat/window-full`, `model/*`. */
+/** The answer is notes for later stages. Faults: `chat/window-full`, `model/*`. */
 export async function askAside(
   { roles, task, materials }: StageQuestion,
   state: ChatState,
@@ -36,8 +35,8 @@ export async function askAside(
 }
 
 /**
- * Lets a model write the answer, streamed if this stage speaks. If the window has no room for task and materials, the
- * plain conversation is answered. Faults: `model/*`.
+ * Streamed if this stage speaks. If the window has no room for task and materials, the plain conversation is answered.
+ * Faults: `model/*`.
  */
 export function askAnswer(
   { roles, task, materials }: StageQuestion,
@@ -50,8 +49,8 @@ export function askAnswer(
 }
 
 /**
- * Lets a model rewrite the answer, which is given as the draft. A rewrite that was cut at its length limit does not
- * replace a complete answer, unless it was already streamed. Faults: `chat/window-full`, `model/*`.
+ * The answer so far is given as the draft. A rewrite that was cut at its length limit does not replace a complete
+ * answer, unless it was already streamed. Faults: `chat/window-full`, `model/*`.
  */
 export async function askRewrite(
   { roles, task, materials }: StageQuestion,

@@ -5,14 +5,13 @@ import { HANDED_CHARS } from './bounds.ts'
 import { taskOf } from './task.ts'
 
 const NAME = 'Critic'
-/** The critic's answer if it found nothing. */
+/** The answer if the critic found nothing. */
 const NOTHING = 'NOTHING'
 const TASK =
   'You are the critic. A draft of the answer to the last message of the user is quoted. List what is wrong with it, the worst first: ' +
   'errors, gaps, bugs, risks, what was asked for and is missing. Each with its place and how to put it right; no praise. ' +
   `If nothing is wrong, answer with the word ${NOTHING} alone.`
 
-/** Looks for faults in the draft. */
 export const critic: Stage = {
   name: NAME,
   about: 'Lists what is wrong with the draft, and how to put it right.',

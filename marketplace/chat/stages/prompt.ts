@@ -7,18 +7,16 @@ import { estimatedPrompt } from '../models/usage.ts'
 import type { ChatState, StageContext } from '../stage.ts'
 import { BARRIER, quoted, shortened } from './quoting.ts'
 
-/** A text that a stage uses besides the conversation. */
+/** A text besides the conversation. */
 export interface Material {
-  /** Kind of the text: `plan`, `draft` and so on. */
+  /** `plan`, `draft` and so on. */
   readonly name: string
   readonly text: string
-  /** Longest useful length in UTF-16 units. Null if it is useless when cut. */
+  /** In UTF-16 units. Null if the text is useless when cut. */
   readonly charsMax: number | null
 }
 
-/** The prompt of a stage. */
 export interface StagePrompt {
-  /** The instructions. */
   readonly task: string
   readonly materials: readonly Material[]
   /** Tokens reserved for the answer. */
@@ -35,7 +33,7 @@ const APART =
   'You are one of several steps on the way to it, and this is yours:'
 
 /**
- * Prompt for notes: the caller's instructions, the task, and conversation and materials as quoted data. Null if the
+ * A prompt for notes: the caller's instructions, the task, and conversation and materials as quoted data. Null if the
  * window has no room.
  */
 export function asidePrompt(
@@ -56,7 +54,7 @@ export function asidePrompt(
 }
 
 /**
- * Prompt for an answer: the caller's instructions, the task, and the conversation unchanged. Materials are quoted in
+ * A prompt for an answer: the caller's instructions, the task, and the conversation unchanged. Materials are quoted in
  * a message of the user, since they have no more authority than the user. Null if the window has no room.
  */
 export function answerPrompt(
@@ -110,10 +108,7 @@ function roomBeside(messages: readonly ChatMessage[], answerTokens: number, { ca
 /** Tokens of the marks around a material, and of the note about a cut. */
 const MARK_TOKENS = 24
 
-/**
- * Fits materials into a number of tokens. Materials that must stay whole come first, and all others share the rest. Null
- * if the whole ones do not fit.
- */
+/** Materials that must stay whole come first, and all others share the rest. Null if the whole ones do not fit. */
 function fitted(materials: readonly Material[], room: number): readonly Material[] | null {
   const whole = materials.filter(({ charsMax }) => charsMax === null)
   const spent = whole.reduce((sum, { text }) => sum + estimatedTokens(text) + MARK_TOKENS, 0)
@@ -127,7 +122,7 @@ function fitted(materials: readonly Material[], room: number): readonly Material
   })
 }
 
-/** Cuts a text in the middle to a number of tokens. Empty if too little would be left. */
+/** Cuts in the middle. Empty if too little would be left. */
 function withinTokens(text: string, tokens: number): string {
   if (tokens < MARK_TOKENS) return ''
   let cut = text
@@ -139,7 +134,7 @@ function withinTokens(text: string, tokens: number): string {
   return cut
 }
 
-/** The conversation as data: the newest turns that fit. A turn that is too long for the room left is cut. */
+/** The newest turns that fit. A turn that is too long for the room left is cut. */
 function quotedTurns(turns: readonly ChatMessage[], tokens: number): string {
   const texts: string[] = []
   let left = tokens

@@ -30,10 +30,7 @@ const SCHEMA: AnswerSchema = {
   },
 }
 
-/**
- * Judges the answer. If it does not pass and `revises` allows, it is revised once. An unreadable verdict counts as no
- * evaluation.
- */
+/** An answer that does not pass is revised once if `revises` allows. An unreadable verdict counts as no evaluation. */
 export function qualityEvaluator(revises: (state: ChatState) => boolean): Stage {
   return {
     name: NAME,
@@ -63,7 +60,7 @@ async function verdictOn(state: ChatState, context: StageContext): Promise<Resul
   return verdict === null ? fail(fault('chat/unjudged')) : ok(verdict)
 }
 
-/** Parses the verdict in a model's answer. Null if there is none. */
+/** Null if there is no verdict. */
 function readVerdict(text: string): Verdict | null {
   const { passes, issues = [] } = readJsonAnswer(text) ?? {}
   if (typeof passes !== 'boolean' || !Array.isArray(issues)) return null
@@ -92,7 +89,6 @@ async function revised(state: ChatState, verdict: Verdict, context: StageContext
   return ok({ ...state, note: `not revised: ${faultMessage(asChatFault(made.fault, context.call.model))}` })
 }
 
-/** The issues of a verdict as text. */
 export function issuesOf({ issues }: Verdict): string {
   return issues.length === 0
     ? 'It does not pass, for reasons that were not given.'

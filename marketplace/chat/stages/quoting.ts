@@ -9,7 +9,7 @@ export function quoted(name: string, text: string): string {
   return `<${mark}>\n${text.replaceAll(/<(\/?)quoted-/gi, '<$1quoted_')}\n</${mark}>`
 }
 
-/** Cuts a text to a number of UTF-16 units: its beginning and its end, with a note between them. */
+/** Keeps the beginning and the end, with a note between them. `chars` are UTF-16 units. */
 export function shortened(text: string, chars: number): string {
   if (text.length <= chars) return text
   const mark = `\n[${text.length - chars} characters left out]\n`

@@ -8,7 +8,7 @@ const TASK =
   'You are the researcher. Collect from what you know whatever is needed to do what the last message of the user asks: facts, ' +
   'interfaces with their exact names, versions, limits, known traps. Say what you are not sure of. Brief notes, no answer to the user.'
 
-/** Collects background knowledge from the model alone, without a search. */
+/** Asks the model alone, without a search. */
 export const researcher: Stage = {
   name: NAME,
   about: 'Collects from what a model knows the facts, interfaces and traps that matter for the question.',

@@ -13,7 +13,6 @@ const TASK =
   'were found in it and findings of a parser on its code. Write the final answer: put right what is wrong, and leave what is right as it ' +
   'is, word by word. Only the answer itself, not a word on drafts, issues or changes; code stays complete.'
 
-/** Writes the final answer, streamed if there is a reader. */
 export const reviewer: Stage = {
   name: NAME,
   about: 'Writes the final answer, with what the evaluator and the parsers found put right.',
@@ -37,7 +36,7 @@ function found(state: ChatState): readonly Material[] {
   ]
 }
 
-/** The code findings describe the final answer if it can be parsed again, else the draft. The report says which. */
+/** The findings are about the final answer if it can be parsed again, else about the draft. */
 async function checkedAgain(state: ChatState, context: StageContext): Promise<Result<ChatState>> {
   if (!hasCode(state.text)) return ok(state)
   const checked = await checkCode(state.text, context)

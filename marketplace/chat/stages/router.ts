@@ -20,8 +20,8 @@ const BEGINNINGS = new Set(WORDS.filter((word) => word.endsWith('*')).map((word)
 const BEGINNING_CHARS = [...new Set([...BEGINNINGS].map(({ length }) => length))]
 
 /**
- * Amount of work: `fast` for a question below 80 code points (trimmed, without modes) that has no mode, no sign of code
- * and no word that indicates work. Otherwise `full`. Thousands of blanks around a question also make it `full`.
+ * `fast`: fewer than 80 code points (trimmed, without modes), no mode, no sign of code and no word that indicates work.
+ * Thousands of blanks around a question also make it `full`.
  */
 export function codeTier(question: string, mode: string | null): 'fast' | 'full' {
   if (question.length > LOOKED_AT_MAX) return 'full'
@@ -37,17 +37,14 @@ function meansWork(word: string): boolean {
   return WHOLE.has(word) || BEGINNING_CHARS.some((chars) => BEGINNINGS.has(word.slice(0, chars)))
 }
 
-/** Reason why a stage is skipped for short questions. */
 const FAST_PATH = 'fast path'
 
-/** The router of model-3. */
 export const router: Stage = {
   name: 'Router',
   about: 'Sorts short, plain questions to planner, executor and evaluator alone; by rules, without a model.',
   run: async (state) => ok({ ...state, tier: codeTier(state.question, state.mode) }),
 }
 
-/** A stage that is skipped for short questions. */
 export function fullOnly(stage: Stage): Stage {
   const { skip } = stage
   return {

@@ -9,7 +9,7 @@ export function hasCode(text: string): boolean {
   return text.includes('```') || text.includes('~~~')
 }
 
-/** Parses the fenced code in a text, in a separate process. The code is never run. Faults: `engine/*`. */
+/** Parses in a separate process. The code is never run. Faults: `engine/*`. */
 export function checkCode(
   text: string,
   { means, signal }: Pick<StageContext, 'means' | 'signal'>,
@@ -23,13 +23,12 @@ interface CodeReport extends CodeFindings {
   readonly checked: 'draft' | 'answer'
 }
 
-/** Adds code findings to the state. */
 export function withFindings(state: ChatState, checked: CodeReport['checked'], found: CodeFindings): ChatState {
   const code: CodeReport = { checked, total: found.total, blocks: found.blocks }
   return { ...state, facts: { ...state.facts, code } }
 }
 
-/** The problems in the code of a state, one per line. Empty if there are none, or if nothing was checked. */
+/** One problem per line. Empty if there are none, or if nothing was checked. */
 export function brokenCode({ facts }: ChatState): string {
   const { blocks = [] } = (facts.code ?? {}) as Partial<CodeFindings>
   return shortened(
@@ -46,7 +45,6 @@ function lineOf({ language, line, verdict, problem }: CodeFinding): string {
   return `The block on line ${line} (${language === '' ? 'no language' : language}) ${by}: ${problem}`
 }
 
-/** Parses the code of the draft. */
 export const validator: Stage = {
   name: 'Validator',
   about: 'Parses the code in the draft (JavaScript, TypeScript, JSON, YAML, HTML tags) without running it.',

@@ -6,8 +6,8 @@ import { hasImages, imagePartsOf, someoneSees } from './image-parts.ts'
 import { type ImageMeans, prepareImages } from './prepare-images.ts'
 
 /**
- * Prepares the images of a call for models. A call without images passes unchanged. Faults: `chat/unsupported` for
- * models other than model-4, `chat/no-backend` if no model supports images, and those of {@link prepareImages}.
+ * A call without images passes unchanged. Faults: `chat/unsupported` for models other than model-4, `chat/no-backend`
+ * if no model supports images, and those of {@link prepareImages}.
  */
 export async function callWithImages(
   call: ChatCall,

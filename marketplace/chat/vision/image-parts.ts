@@ -2,27 +2,23 @@ import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import { type ChatModels, canAnswer } from '../desk.ts'
 import type { ChatMessage } from '../models/backend.ts'
 
-/** Most images of a conversation, with those of older turns. */
+/** Includes the images of older turns. */
 export const IMAGES_MAX = 8
-/** Most bytes of one image as received. */
+/** As received. */
 export const IMAGE_BYTES_MAX = 8 * 1_024 * 1_024
-/** Longest head of a data URL, before its data. */
 const DATA_HEAD_CHARS_MAX = 200
 const URL_CHARS_MAX = 4_096
 
-/** An image of a conversation. */
 export interface ImagePart {
-  /** Index of the message, and of the part in its content. */
+  /** `part` is the index in the content of the message. */
   readonly message: number
   readonly part: number
-  /** The same position as an API field path. */
+  /** The position as an API field path. */
   readonly param: string
   readonly url: string
-  /** Whether it is requested in low detail. */
   readonly isLow: boolean
 }
 
-/** Images of a conversation, in order. */
 export function imagePartsOf(messages: readonly ChatMessage[]): readonly ImagePart[] {
   return messages.flatMap(({ content }, message) => {
     if (!Array.isArray(content)) return []
@@ -34,20 +30,17 @@ export function imagePartsOf(messages: readonly ChatMessage[]): readonly ImagePa
   })
 }
 
-/** Whether a conversation has images. */
 export function hasImages(messages: readonly ChatMessage[]): boolean {
   return messages.some(bearsImage)
 }
 
-/** Whether a message has an image. */
 export function bearsImage({ content }: ChatMessage): boolean {
   return Array.isArray(content) && content.some((part) => imageOf(part) !== null)
 }
 
 /**
- * Checks the images of a conversation without reading them: too many, too large, or an address that is neither
- * `data:...;base64,` nor `https:`. Null if they are fine. The fault is `chat/invalid-request` with the image as
- * `param`.
+ * Checks images without reading them: too many, too large, or an address that is neither `data:...;base64,` nor
+ * `https:`. The fault is `chat/invalid-request` with the image as `param`.
  */
 export function checkImages(messages: readonly ChatMessage[]): Fault | null {
   const parts = imagePartsOf(messages)
@@ -60,29 +53,26 @@ export function checkImages(messages: readonly ChatMessage[]): Fault | null {
   return null
 }
 
-/** The fault for an unusable image. */
 export function unusableImage({ param }: ImagePart, reason: string): Fault {
   return fault('chat/invalid-request', { param, reason })
 }
 
-/** Whether an address is a data URL. */
 export function isDataUrl(url: string): boolean {
   return url.slice(0, 5).toLowerCase() === 'data:'
 }
 
-/** The base64 text of a data URL. Null if it is not base64. Its media type is ignored. */
+/** Null if the data is not base64. The media type is ignored. */
 export function base64Of(url: string): string | null {
   const comma = url.slice(0, DATA_HEAD_CHARS_MAX).indexOf(',')
   if (comma < 0 || !url.slice(0, comma).toLowerCase().endsWith(';base64')) return null
   return url.slice(comma + 1)
 }
 
-/** Whether any model supports images. */
 export function someoneSees({ facts }: Pick<ChatModels, 'facts'>): boolean {
   return facts.some(({ models }) => models.some((model) => canAnswer(model, ['vision'])))
 }
 
-/** The image in a message part. Null if there is none. */
+/** Null if the part is no image. */
 export function imageOf(part: unknown): Pick<ImagePart, 'url' | 'isLow'> | null {
   const { type, image_url } = (part ?? {}) as { readonly type?: unknown; readonly image_url?: unknown }
   if (type !== 'image_url') return null

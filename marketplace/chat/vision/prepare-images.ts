@@ -15,17 +15,13 @@ import {
   unusableImage,
 } from './image-parts.ts'
 
-/**
- * Most bytes of all re-encoded images of a chat, counted for each question that carries them. Several answers mean
- * several questions.
- */
+/** Most bytes of all re-encoded images of a chat, counted for each question that carries them. */
 export const IMAGES_BYTES_MAX = 6_000_000
 /** Side in pixels of an image in low detail. */
 const LOW_SIDE_MAX = 512
 
-/** What is needed to read and re-encode images. */
 export interface ImageMeans extends Pick<ChatMeans, 'web' | 'engines'> {
-  /** Slots that bound the images read at once: paid services use the same web client and engines. */
+  /** Bounds the images read at once: paid services use the same web client and engines. */
   readonly pictures: FreePlaces
   readonly who: string
   /** Number of questions that carry the images. */
@@ -35,8 +31,8 @@ export interface ImageMeans extends Pick<ChatMeans, 'web' | 'engines'> {
 const ACCEPT = 'image/png, image/jpeg, image/webp, image/gif'
 
 /**
- * Re-encodes every image of a conversation as PNG or JPEG in a data URL. So backends receive only pixels that were read
- * here, and fetch nothing. Faults: `chat/invalid-request` for the unusable image, `engine/failed`.
+ * Re-encodes every image as PNG or JPEG in a data URL. So backends receive only pixels that were read here, and fetch
+ * nothing. Faults: `chat/invalid-request` for the unusable image, `engine/failed`.
  */
 export async function prepareImages(
   messages: readonly ChatMessage[],
@@ -63,12 +59,11 @@ export async function prepareImages(
   return ok(messages.map((message) => withUrls(message, urls)))
 }
 
-/** Key of an image: its address and its detail. */
 function nameOf({ url, isLow }: Pick<ImagePart, 'url' | 'isLow'>): string {
   return `${isLow ? 'low' : 'usual'} ${url}`
 }
 
-/** Does the work on an image, from its first byte to its new data URL, while holding a slot. */
+/** A slot is held from the first byte of an image to its new data URL. */
 async function inTurn<T>(
   part: ImagePart,
   { web, pictures, who }: ImageMeans,

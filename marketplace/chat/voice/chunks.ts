@@ -1,7 +1,7 @@
-/** Longest text that is spoken at once, in UTF-16 units. */
+/** Most UTF-16 units that are spoken at once. */
 export const CHUNK_CHARS_MAX = 1_024
 
-/** Text after the window that is read too: whether a sentence ends depends on what follows. */
+/** Text after the window is read too: whether a sentence ends depends on what follows. */
 const AHEAD_CHARS = 64
 /** Ends of clauses. The next character must begin something new, not be a combining mark. */
 const CLAUSE_END = /(?:[,;:–—)\]}»”]\s(?=[^\s\p{M}])|[，、；：](?=[^\s\p{M}]))/gu
@@ -11,10 +11,7 @@ const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' })
 const WORDS = new Intl.Segmenter('en', { granularity: 'word' })
 const LETTERS = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/**
- * Splits a text into pieces of at most {@link CHUNK_CHARS_MAX}, at the end of a sentence, else a clause, a word, or a
- * letter with its marks. Joined, the pieces are the text.
- */
+/** Cuts at the end of a sentence, else of a clause, a word, or a letter with its marks. Joined, the pieces are the text. */
 export function chunksOf(text: string): readonly string[] {
   const chunks: string[] = []
   for (let at = 0; at < text.length; ) {
@@ -26,7 +23,7 @@ export function chunksOf(text: string): readonly string[] {
   return chunks
 }
 
-/** The last good position to cut, from 1 to {@link CHUNK_CHARS_MAX}. */
+/** The last good cut, from 1 to {@link CHUNK_CHARS_MAX}. */
 function cutIn(window: string): number {
   const cut =
     lastBoundary(SENTENCES, window) ||

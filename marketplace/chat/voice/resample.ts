@@ -6,7 +6,7 @@ const BAND = 0.94
 /** Samples between two yields. */
 const SLICE = 4_096
 
-/** Filter for one ratio of rates: the weights of the neighbouring samples, for each fractional position. */
+/** For one ratio of rates: the weights of the neighbouring samples, for each fractional position. */
 interface Filter {
   /** Reduced ratio: of `up` positions per sample, every `down`-th is an output. */
   readonly up: number
@@ -18,9 +18,8 @@ interface Filter {
 }
 
 /**
- * Converts samples to another rate with a windowed-sinc filter (Kaiser window). Frequencies that the lower rate cannot
- * hold are removed. Yields often: a step takes less than a millisecond. The length is the input's times the ratio,
- * rounded.
+ * A windowed-sinc filter (Kaiser window), which removes frequencies that the lower rate cannot hold. Each step takes
+ * less than a millisecond. The length is the input's times the ratio, rounded.
  */
 export function* resampled(samples: Int16Array, fromRate: number, toRate: number): Generator<void, Int16Array> {
   if (fromRate === toRate) return samples

@@ -3,10 +3,10 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { notConfigured, notNow, type Readiness } from '../../ports/readiness.ts'
 import type { Speech, SpeechRequest, SpeedRange, SpokenText } from '../../ports/speech.ts'
 
-/** Separates the number of a speaker from its own id. */
+/** Stands between the number of a speaker and its own id. */
 const MARK = ' '
 
-/** Several speakers as one. The first speaker that is able to speak a text is used, also for the other parts of the text. */
+/** The first speaker that is able to speak a text is used, also for the other parts of the text. */
 export class FirstSpeaker implements Speech {
   readonly #speakers: readonly Speech[]
 

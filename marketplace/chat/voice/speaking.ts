@@ -8,27 +8,23 @@ import { chunksOf } from './chunks.ts'
 import { formatText, sameFormat, voiceBytes, voiceSound } from './voice-sound.ts'
 import { parseWav, type SoundFormat, VOICE_FORMAT, type WavSound, wavHeader } from './wav.ts'
 
-/** Most characters of a text that are spoken, about ten minutes. */
+/** About ten minutes of speech. */
 export const SPOKEN_CHARS_MAX = 8_192
-/** Most bytes of sound for one text: fifteen minutes. */
+/** Fifteen minutes of sound. */
 export const SOUND_BYTES_MAX = 900 * VOICE_FORMAT.rate * (VOICE_FORMAT.bits / 8)
 
-/** State of a text between the stages of speaking. Each stage returns a new state. */
 export interface SpeakingState {
   /** The text as written. After the first stage, without Markdown. */
   readonly text: string
   readonly chunks: readonly string[]
-  /** Whether the text was longer than what is spoken. */
   readonly isCut: boolean
-  /** Sounds in order, in {@link VOICE_FORMAT} without headers. */
+  /** In {@link VOICE_FORMAT} without headers. */
   readonly parts: readonly Uint8Array[]
-  /** Models that spoke. */
   readonly models: readonly string[]
-  /** One WAV file in pieces, to be sent in order. Empty before the last stage. */
+  /** A WAV file in pieces. Empty before the last stage. */
   readonly file: readonly Uint8Array[]
 }
 
-/** What the stages are given. */
 export interface SpeakingMeans {
   readonly speech: Speech
   readonly engines: Engines
@@ -42,21 +38,20 @@ export interface SpeakingMeans {
   readonly spoken: (part: string) => void
 }
 
-/** One step from a text to its sound. */
 export interface SpeakingStage {
   readonly name: string
-  /** What it does, in one sentence for people. */
+  /** One sentence for people. */
   readonly about: string
-  /** Whether there is no sound without it. Failures of other stages are reported, and the state stays. */
+  /** There is no sound without it. Failures of other stages are reported, and the state stays. */
   readonly isEssential?: true
   readonly run: (state: SpeakingState, means: SpeakingMeans) => Promise<Result<SpeakingState>>
 }
 
-/** Most Markdown that is read: the spoken text, and three times as much in code and links. */
+/** The spoken text, and three times as much in code and links. */
 const MARKDOWN_CHARS_MAX = 4 * SPOKEN_CHARS_MAX
 const SPEAKABLE = /[\p{L}\p{N}]/u
 const REASON_CHARS_MAX = 200
-/** Longest sound of one chunk. No speech takes longer, but a wrong sample rate in a file can claim an hour. */
+/** No speech of one chunk takes longer, but a wrong sample rate in a file can claim an hour. */
 const PART_SECONDS_MAX = 400
 
 const strip: SpeakingStage = {
@@ -120,20 +115,17 @@ const join: SpeakingStage = {
   run: async (state) => ok({ ...state, file: [wavHeader(bytesIn(state.parts)), ...state.parts] }),
 }
 
-/** From a text with Markdown to a WAV file. */
 export const SPEAKING: readonly SpeakingStage[] = [strip, chunk, speech, join]
 
-/** Duration of this many bytes of sound. */
 export function soundMs(bytes: number): number {
   return Math.round((bytes * 1_000) / (VOICE_FORMAT.rate * (VOICE_FORMAT.bits / 8)))
 }
 
-/** Sum of the bytes. */
 export function bytesIn(parts: readonly Uint8Array[]): number {
   return parts.reduce((sum, { length }) => sum + length, 0)
 }
 
-/** Runs the stages. Faults: `chat/invalid-request` for a text that cannot be spoken, `model/*`. */
+/** Faults: `chat/invalid-request` for a text that cannot be spoken, `model/*`. */
 export async function speakText(
   text: string,
   means: SpeakingMeans,

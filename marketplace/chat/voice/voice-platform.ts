@@ -13,21 +13,18 @@ import { asChatFault } from '../upstream-fault.ts'
 import { bytesIn, type SpeakingState, soundMs, speakText } from './speaking.ts'
 import { WAV_HEADER_BYTES } from './wav.ts'
 
-/** What the voice platform is given. */
 export interface VoiceMeans {
   readonly platform: Pick<ChatPlatform, 'readiness' | 'restSeconds' | 'answer' | 'latencies'>
   readonly speech: Speech
   readonly engines: Engines
   readonly clock: Clock
-  /** Makes a new pacer for each text. */
   readonly pacer: () => Pacer
-  /** Time for a whole call: the answer and its speech. */
+  /** For the answer and its speech. */
   readonly budgetMs: number
-  /** Most texts that are being spoken or sent at once. One caller may have half of them. */
+  /** Most texts that are spoken or sent at once. One caller may have half of them. */
   readonly atOnceMax: number
 }
 
-/** Options of speaking a text. */
 export interface SpeechWish {
   /** Null means the default voice. */
   readonly voice: string | null
@@ -39,7 +36,7 @@ export interface SpeechWish {
 
 /** A spoken text as a WAV file: 24 kHz, 16 bit, mono. */
 export interface SpokenAudio {
-  /** Pieces of the file in order, header first. */
+  /** In order, header first. */
   readonly file: readonly Uint8Array[]
   readonly bytes: number
   readonly durationMs: number
@@ -49,20 +46,18 @@ export interface SpokenAudio {
   readonly stages: readonly StageReport[]
 }
 
-/** An answer with its sound. */
 export interface AloudOutcome {
   readonly text: string
   readonly audio: SpokenAudio
-  /** Usage of the answer alone. The tokens of its speech count against the key separately. */
+  /** Without the speech. */
   readonly usage: ModelUsage
   readonly report: PlatformReport
 }
 
 type Answered = Extract<Awaited<ReturnType<ChatPlatform['answer']>>, { ok: true }>['value']
 
-/** The caller of a spoken text. */
 interface Speaking {
-  /** The caller. Empty if unknown. */
+  /** Empty if unknown. */
   readonly who: string
   /** Aborted when the caller leaves. */
   readonly gone: AbortSignal
@@ -72,7 +67,7 @@ interface Speaking {
 }
 
 const MODEL = 'model-voice'
-/** If a caller has several sounds, each is sent for this long in ms before it may have to yield to another caller. */
+/** A caller with several sounds may send each for so long before one must yield to another caller. */
 const SENDING_MS = 5_000
 
 /** model-voice: speaks texts, and answers of model-2. */
@@ -87,17 +82,14 @@ export class VoicePlatform {
     this.#room = new SharedRoom(bounds, now)
   }
 
-  /**
-   * A slot for one text, held until its sound was sent. Null if too many are in progress, in total or for this caller.
-   * For another text a slot is taken from a sound with a slow reader, or from the oldest sound of a caller with several.
-   */
+  /** A slot for one text, to be held until its sound was sent. Null if too many are in progress, in total or for this caller. */
   enter(who: string): Share | null {
     return this.#room.enter(who, 1)
   }
 
   /**
-   * Speaks a text. `spent` receives the usage, also on failure. Faults: `chat/no-backend`, `chat/invalid-request`
-   * (voice, speed, or nothing to say), `chat/busy`, `chat/upstream`, `chat/timeout`, `chat/aborted`.
+   * `spent` receives the usage, also on failure. Faults: `chat/no-backend`, `chat/invalid-request` (voice, speed, or
+   * nothing to say), `chat/busy`, `chat/upstream`, `chat/timeout`, `chat/aborted`.
    */
   async speak(
     text: string,
@@ -112,7 +104,7 @@ export class VoicePlatform {
     return spoken.ok ? spoken : fail(signal.aborted ? fault('chat/aborted') : asChatFault(spoken.fault, MODEL))
   }
 
-  /** Answers as model-2 and speaks the answer. `spent` receives the usage, also on failure. Faults: `chat/*`. */
+  /** Answers as model-2. `spent` receives the usage, also on failure. Faults: `chat/*`. */
   async answerAloud(
     call: Omit<ChatCall, 'model'>,
     wish: SpeechWish,
@@ -173,7 +165,7 @@ export class VoicePlatform {
     return spoken.ok ? ok({ ...audioOf(spoken.value.state), stages: spoken.value.stages }) : spoken
   }
 
-  /** Why a text cannot be spoken with these options. Null if it can. */
+  /** Null if a text can be spoken with these options. */
   #troubleWith({ voice, speed }: SpeechWish, readiness: Readiness): Fault | null {
     if (!readiness.available) {
       const { reason, requires } = readiness
@@ -190,7 +182,6 @@ export class VoicePlatform {
     return null
   }
 
-  /** Aborts when the caller leaves, or when the time is over. */
   #until(signal: AbortSignal): AbortSignal {
     return AbortSignal.any([signal, AbortSignal.timeout(this.#means.budgetMs)])
   }

@@ -1,13 +1,9 @@
 import { resampled } from './resample.ts'
 import { type SoundFormat, VOICE_FORMAT, type WavSound } from './wav.ts'
 
-/** Frames between two yields. */
 const SLICE = 32_768
 
-/**
- * Converts a sound to {@link VOICE_FORMAT}: sample widths are adapted, and two channels become their mean. Yields
- * often: a step takes about a millisecond at most.
- */
+/** Two channels become their mean. Each step takes about a millisecond at most. */
 export function* voiceSound({ format, data }: WavSound): Generator<void, Uint8Array> {
   const isVoice = format.rate === VOICE_FORMAT.rate && format.bits === VOICE_FORMAT.bits && format.channels === 1
   // A copy, since a view would keep the whole file in memory.
@@ -27,7 +23,6 @@ export function sameFormat(one: SoundFormat, other: SoundFormat): boolean {
   return one.rate === other.rate && one.bits === other.bits && one.channels === other.channels
 }
 
-/** A format in words. */
 export function formatText({ rate, bits, channels }: SoundFormat): string {
   return `${rate} Hz, ${bits} bit, ${channels === 1 ? 'mono' : 'stereo'}`
 }

@@ -1,13 +1,12 @@
-/** Layout of samples in memory: integers, little-endian, channels interleaved. */
+/** Samples are integers, little-endian, channels interleaved. */
 export interface SoundFormat {
   /** Frames per second. */
   readonly rate: number
-  /** Bits of one sample. Samples of 8 bits are unsigned. */
+  /** Samples of 8 bits are unsigned. */
   readonly bits: number
   readonly channels: number
 }
 
-/** The sound in a WAV file. */
 export interface WavSound {
   readonly format: SoundFormat
   /** Whole frames, as a view of the file. */
@@ -16,9 +15,9 @@ export interface WavSound {
   readonly isShort: boolean
 }
 
-/** The format of this platform: 24 kHz, 16 bit, mono. */
+/** The format of this platform. */
 export const VOICE_FORMAT: SoundFormat = { rate: 24_000, bits: 16, channels: 1 }
-/** Bytes of a WAV header without optional parts. */
+/** Without optional parts. */
 export const WAV_HEADER_BYTES = 44
 
 /** Usual rates of speech. Conversions between them need few coefficients. */
@@ -27,7 +26,6 @@ const RATES: ReadonlySet<number> = new Set([
 ])
 const BITS: ReadonlySet<number> = new Set([8, 16, 24, 32])
 const CHANNELS_MAX = 2
-/** Most chunks of a file that are read. */
 const CHUNKS_MAX = 64
 const CHUNK_HEADER_BYTES = 8
 const FORM_BYTES = 12
@@ -42,8 +40,8 @@ const GUID_REST = [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71] a
 const PLACEHOLDER_MIN = 0x7f00_0000
 
 /**
- * Finds the sound in a WAV file (RIFF with integer samples, plain or WAVE_FORMAT_EXTENSIBLE), or says what is wrong.
- * Sizes are not trusted beyond the end of the file. A placeholder size means up to the end.
+ * Reads RIFF with integer samples, plain or WAVE_FORMAT_EXTENSIBLE. A text as result says what is wrong. Sizes are not
+ * trusted beyond the end of the file. A placeholder size means up to the end.
  */
 export function parseWav(file: Uint8Array): WavSound | string {
   const view = new DataView(file.buffer, file.byteOffset, file.length)
@@ -66,7 +64,6 @@ export function parseWav(file: Uint8Array): WavSound | string {
   return 'it holds no sound'
 }
 
-/** Header of a WAV file with this many bytes of sound. */
 export function wavHeader(dataBytes: number, { rate, bits, channels }: SoundFormat = VOICE_FORMAT): Uint8Array {
   const header = new Uint8Array(WAV_HEADER_BYTES)
   const view = new DataView(header.buffer)

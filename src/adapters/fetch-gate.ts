@@ -6,8 +6,8 @@ import { placeOf } from './address-guard.ts'
 
 export interface GateLimits {
   readonly atOnceMax: number
-  /** `perAddressMax`: connections to one address or IPv6 /64 network, whatever the names of its hosts. */
   readonly perHostMax: number
+  /** Connections to one address or IPv6 /64 network, whatever the names of its hosts. */
   readonly perAddressMax: number
   readonly waitingMax: number
   /** A slow host must not fill the queue. */

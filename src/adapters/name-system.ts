@@ -16,7 +16,7 @@ export interface NameQuestions {
   cancel(): void
 }
 
-/** Gives a new resolver per query, because `cancel` ends all queries of a resolver. */
+/** Each call gives a new resolver, because `cancel` ends all queries of one. */
 export type AskNames = () => NameQuestions
 
 /** A name that exists may still have no records of a type. */

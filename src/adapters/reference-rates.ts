@@ -14,7 +14,7 @@ export interface ReferenceRateDependencies {
 }
 
 const STALE_MS = 5 * 86_400_000
-/** The ECB publishes at about 16:00 in Frankfurt, on working days. */
+/** The ECB publishes at about 16:00 in Frankfurt on working days. The rates can be read 15 minutes later. */
 const PUBLISHED = { hour: 16, minute: 15, second: 0, millisecond: 0, microsecond: 0, nanosecond: 0 }
 const ZONE = 'Europe/Berlin'
 /** How long rates are fresh while newer ones are overdue: the day may be a holiday. */

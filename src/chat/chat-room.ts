@@ -13,7 +13,7 @@ export class ChatRoom {
   }
 
   /**
-   * Returns a function that frees the slot; null if there is none. `end` is called when the room closes, or at once if
+   * Returns a function that frees the slot; null if no slot is free. `end` is called when the room closes, or at once if
    * it is closed.
    */
   readonly enter = (end: () => void = () => {}): (() => void) | null => {

@@ -87,6 +87,7 @@ export class JsonRpcNode {
   }
 }
 
+/** The longest expected answer is a layer-2 block with all its transaction ids. */
 const BYTES_MAX = 2 * 1_048_576
 /** Codes for too many calls or an unknown client (EIP-1474: limit exceeded). */
 const LIMITED: ReadonlySet<number> = new Set([-32005, -32029, -32097, 429])

@@ -9,7 +9,7 @@ import type { Provider } from './provider.ts'
 import { providerJson } from './provider-fetch.ts'
 import { wmoWords } from './weather-words.ts'
 
-/** Either `url`, the operator's own instance, or a key for the customer hosts. */
+/** Either the `url` of the operator's own instance, or a `key` for the customer hosts. */
 export interface OpenMeteoDependencies {
   /** Base address; null for the customer host. */
   readonly url: string | null

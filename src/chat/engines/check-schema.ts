@@ -24,7 +24,7 @@ const OLD_DRAFT = /draft-0[3-7]/
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * Null as `text` only checks the schema. Throws a refusal if the schema is unusable. If the check takes too long, this
+ * With null as `text`, only the schema is checked. Throws a refusal if the schema is unusable. If the check takes too long, this
  * process is ended from outside.
  */
 export function checkSchema({ schema, text }: { readonly schema: Schema; readonly text: string | null }): SchemaCheck {

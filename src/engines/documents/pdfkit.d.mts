@@ -12,6 +12,7 @@ declare module 'pdfkit' {
 
   export interface OpenedFont {
     readonly font: ReadFont
+    /** Callers only read the result. */
     layoutRun(text: string, features: TextOptions['features']): unknown
   }
 

@@ -74,7 +74,7 @@ class ByteBound extends Transform {
   override _transform(chunk: Buffer, _encoding: string, done: (error: Error | null, chunk?: Buffer) => void): void {
     this.#left -= chunk.length
     this.#piecesLeft -= 1
-    // A plain body ends earlier, in `collect`.
+    // A plain body usually ends earlier, in `collect`.
     if (this.#left < 0) done(new UnusableBody('its compressed form is longer than its plain form may be'))
     else if (this.#piecesLeft < 0) done(new UnusableBody('it comes in too many pieces'))
     else done(null, chunk)

@@ -4,7 +4,7 @@ import { PROVIDER_NAMES } from '../../config/outside-settings.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
-/** The operator's keys at providers. Private, so that no log and no JSON shows them. */
+/** The operator's keys at providers, in a private field: no log and no JSON shows them. */
 export class ProviderKeys {
   readonly #keys: ReadonlyMap<string, string>
 

@@ -7,7 +7,7 @@ import type { AddressGuard } from './address-guard.ts'
 export interface UrlRules {
   readonly ports: readonly number[]
   readonly guard: AddressGuard
-  /** As written in URLs. */
+  /** Hosts of this node itself, as written in URLs. */
   readonly ownHosts: ReadonlySet<string>
 }
 

@@ -20,7 +20,7 @@ const ZONE = 'Europe/Berlin'
 /** How long rates are fresh while newer ones are overdue: the day may be a holiday. */
 const OVERDUE_MS = 3_600_000
 const FRIDAY = 5
-/** Quotes judge currencies by the first rates, before a payment. */
+/** Time limit of the first query. Quotes judge currencies by its rates, before a payment. */
 const FIRST_MS = 6_000
 
 const ADAPTERS: Readonly<Record<string, (parts: RateDependencies) => RateProvider>> = { ecb, frankfurter }

@@ -25,8 +25,8 @@ const STARRED_MAX = 2_000
 const LINE = /^[ \t]*(user-agent|allow|disallow)[ \t]*:[ \t]*([^\s#]*)/i
 
 /**
- * The longest matching pattern decides; of two equally long ones, the allowing one. A stranger wrote the file, so time
- * is linear in it and, per rule, in the path.
+ * The longest matching pattern decides; of two equally long ones, the allowing one. Time must stay linear in the file
+ * and, per rule, in the path, because a stranger wrote the file.
  */
 export function readRobots(text: string, product: string): RobotsRules {
   const own: Rule[] = []

@@ -27,7 +27,7 @@ export const TOTAL_MS = 9_000
 export const REDIRECTS_MAX = 5
 const STATUS_MAX = 599
 export const HEADER_BYTES_MAX = 16_384
-/** Maximum raw bytes on a connection, per byte of page and beside them. Framing is far shorter than the page. */
+/** A connection may carry so many times the bytes of its page, and `RAW_BYTES_MORE`: real framing is far shorter. */
 const RAW_FACTOR = 4
 const RAW_BYTES_MORE = 524_288
 const RAW_CHECK_MS = 50

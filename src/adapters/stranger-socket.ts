@@ -11,7 +11,7 @@ import { hostOf, portOf } from './public-url.ts'
 /** Redirects connections to public addresses, for tests only. */
 export interface Dial {
   to(address: string, port: number): { readonly address: string; readonly port: number }
-  /** Certificate authority that is trusted there. */
+  /** A certificate authority that is trusted there. */
   readonly ca?: string
 }
 

@@ -39,7 +39,7 @@ interface Loaded {
 const REASON_CHARS_MAX = 160
 const NO_LOGPROBS = { reason: 'it does not tell how likely tokens are', status: 400 }
 const TOO_LONG = { reason: 'it is far longer than the window of this model', status: 400 }
-/** Bounds because tokenizing blocks the main thread. Prose has four characters a token. */
+/** Bounds of a question, because tokenizing blocks the main thread. Prose has four characters a token. */
 const CHARS_A_TOKEN_MAX = 8
 const MESSAGES_MAX = 1_000
 const NO_GRAMMAR = { reason: 'there is no small grammar of this schema', status: 400 }

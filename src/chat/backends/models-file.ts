@@ -21,7 +21,7 @@ export interface DescribedBackend {
   readonly limits: BackendLimits
 }
 
-/** An environment variable, or a name in the file of `providers.keys-file`. */
+/** Where the key is: an environment variable, or a name in the file of `providers.keys-file`. */
 export type KeyRef = { readonly variable: string } | { readonly named: string }
 
 const BACKENDS_MAX = 32

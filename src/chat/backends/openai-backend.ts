@@ -45,7 +45,7 @@ const WHOLE_BYTES_MAX = 4 * 1_048_576
 /** A megapixel in base64 is below five megabytes. */
 const PICTURE_BYTES_MAX = 16 * 1_048_576
 const ERROR_BYTES_MAX = 65_536
-/** Newer models call the length limit so. */
+/** Name of the length limit for newer models. */
 const NEW_NAME = 'max_completion_tokens'
 const RETRY_AFTER_MS_MAX = 600_000
 const REASON_CHARS_MAX = 160
@@ -267,7 +267,10 @@ export class OpenAiBackend implements ModelBackend {
   }
 }
 
-/** Tokens must be counted in a stream too. Tools and native forms are excluded, because servers stream them worst. */
+/**
+ * Whether a complete answer may be requested as a stream: only if the server counts tokens then. Tools and native forms
+ * are excluded, because servers stream them worst.
+ */
 function mayComeInPieces(request: ChatRequest): boolean {
   const { model, extra = {} } = request
   const isPlain = formOf(request) !== 'native' && extra.tools === undefined

@@ -7,7 +7,7 @@ import { storageFaultOf } from '../../storage/folder.ts'
 import { LevelKeyRecords } from './chat-key-records.ts'
 import { keySeals, makeKeySecret } from './chat-key-seals.ts'
 
-/** A killed process loses at most the use of this time, and nothing else of the keys. */
+/** Interval of writing the use of keys. A killed process loses at most the use of this time. */
 export const USAGE_LOSS_MS_MAX = 5_000
 
 export interface ChatKeysOptions {

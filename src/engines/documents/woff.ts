@@ -3,7 +3,7 @@ import { inflateSync } from 'node:zlib'
 const WOFF = 0x774f4646
 const HEADER = { woff: 44, plain: 12 }
 const ENTRY = { woff: 20, plain: 16 }
-/** A table that claims more bytes is not inflated. */
+/** A table is inflated to at most so many bytes, whatever it claims. */
 const TABLE_BYTES_MAX = 64 * 1_048_576
 
 interface Table {
@@ -14,7 +14,7 @@ interface Table {
 
 /**
  * Unpacks WOFF 1.0 (https://www.w3.org/TR/WOFF/). Other files are returned as they are. Throws if the file is cut off.
- * Otherwise fontkit would inflate each table again for every document, which takes longer than all other work.
+ * Without this, fontkit would inflate each table again for every document, which takes longer than all other work.
  */
 export function plainFont(file: Uint8Array): Uint8Array {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength)

@@ -1,11 +1,11 @@
-/** Objects of formal thanks. */
+/** Objects of formal thanks, such as a reply or an order. */
 const MAIL =
   '(?:messages?|mails?|e-?mails?|reply|replies|answers?|response|letter|note|inquiry|enquiry|order|purchase|time|trouble|patience|understanding|attention|cooperation|consideration|interest|information|info|update|invoice|confirmation|offer|quote|details|photos?|call)'
 const GREETED =
   "(?:team|all|both|everyone|customer service|customers?|colleagues?|sirs?|madam|sir or madam|mr|mrs|ms|dr|prof|\\p{Lu}|(?:[\\p{L}\\u2019'.-]{1,20} ){0,3}[\\p{L}\\u2019'.-]{1,20}(?:,|\\s*$))"
 const ADJECTIVE =
   '(?:very |most |so )?(?:kind|prompt|quick|speedy|swift|fast|early|friendly|good|valued|warm|helpful|nice|esteemed)'
-/** Sincere praise, even beside a word for a letter. */
+/** With such a word, thanks are sincere: "thanks for the lovely message". */
 const PRAISING =
   '(?:beautiful|lovely|wonderful|gorgeous|fantastic|amazing|great|excellent|perfect|superb|brilliant|awesome)\\b'
 /** "I would", "we'd". */

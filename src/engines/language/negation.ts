@@ -22,7 +22,7 @@ const ANY = setOf('any anyone anybody anything ever')
 /** Words at which the scope of a negation ends. */
 const CLAUSE_STARTS = setOf('but because although though however whereas unless yet')
 const NEW_SUBJECTS = setOf('i we he she they it you the this that my our')
-/** "Had hoped for", "would have been": it did not happen. */
+/** "Had hoped for": it did not happen. */
 const HOPED = setOf('expected hoped wanted wished')
 const PASSIVE = setOf('is are was were be been as than being')
 /** "Couldn't be happier", "never slept better", "can't praise it enough": a negation that praises. */

@@ -200,7 +200,7 @@ function endsPerson(drafts: readonly Draft[], at: number): boolean {
   return last.tags.has('LastName') || (first.tags.has('FirstName') && last.tags.has('Person'))
 }
 
-/** A word that stands alone, such as "Good.", gets some other name tag too. */
+/** The tagger's tags for real names. A word that stands alone, such as "Good.", may get another name tag. */
 const NAME_TAGS = ['Person', 'Place', 'Organization']
 
 /** A capital letter indicates a name. At the start of a sentence another sign is needed. */

@@ -3,17 +3,17 @@ import ipaddr from 'ipaddr.js'
 
 type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** The only part of IPv6 that is assigned for public unicast. Libraries call other, unassigned parts unicast, too. */
+/** The only part of IPv6 that is assigned for public unicast. `range()` calls unassigned parts unicast, too. */
 const PUBLIC_V6: Network = ipaddr.parseCIDR('2000::/3')
 
 /**
- * An address that is public by its number, but that the network of a cloud answers itself. The cloud gives out keys and
- * secrets of this machine there (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16).
- * Other clouds use private addresses.
+ * A public address at which a cloud's own network gives out keys and secrets of this machine
+ * (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16). Other clouds use private
+ * addresses.
  */
 const OF_CLOUDS: readonly Network[] = [ipaddr.parseCIDR('168.63.129.16/32')]
 
-/** An interface with a shorter prefix than this is misconfigured: its network is not treated as that of this machine. */
+/** An interface with a shorter prefix is misconfigured: its network is not treated as that of this machine. */
 const PREFIX_MIN = { ipv4: 16, ipv6: 48 }
 
 /** Fifth and sixth group of an IPv6 address that embeds an IPv4 address in its last two (ISATAP, RFC 5214). */
@@ -22,38 +22,30 @@ const TUNNEL_WORDS: readonly (readonly [number, number])[] = [
   [0x200, 0x5efe],
 ]
 
-/** Whether a text is a network in CIDR form, like `203.0.113.0/24`. */
 export function isNetwork(text: string): boolean {
   return ipaddr.isValidCIDR(text)
 }
 
-/** Addresses and networks of this machine. */
 interface Own {
   readonly addresses: ReadonlySet<string>
   readonly networks: readonly Network[]
 }
 
-/**
- * Separates addresses of the public internet from all others, so that a caller cannot reach private networks through
- * this node.
- */
+/** Keeps callers from reaching private networks through this node: only addresses of the public internet pass. */
 export class AddressGuard {
   readonly #deny: readonly Network[]
   readonly #own: () => Iterable<string>
 
   /**
-   * `deny`: further refused networks, like `203.0.113.0/24`. `own`: gives this machine's addresses at that moment, with
-   * the prefix length where it is known (`2001:db8::5/64`). Throws if a network in `deny` is malformed.
+   * `deny`: further refused networks in CIDR form. `own`: this machine's addresses now, with the prefix length where it
+   * is known (`2001:db8::5/64`). Throws if a network in `deny` is malformed.
    */
   constructor(deny: readonly string[], own: () => Iterable<string> = interfaceAddresses) {
     this.#deny = [...OF_CLOUDS, ...deny.map((text) => ipaddr.parseCIDR(text))]
     this.#own = own
   }
 
-  /**
-   * Why this node must not connect to one of the addresses for a caller, or null. `alsoOwn`: further addresses that are
-   * treated as those of this node.
-   */
+  /** Why this node must not connect to one of the addresses, or null. `alsoOwn`: further addresses of this node. */
   refusal(addresses: readonly string[], alsoOwn: readonly string[] = []): string | null {
     const mine = [...this.#own()]
     const own = { addresses: new Set([...mine, ...alsoOwn].map(plain)), networks: mine.flatMap(networkAt) }
@@ -66,7 +58,7 @@ export class AddressGuard {
 
   #refusalOf(text: string, own: Own): string | null {
     if (!ipaddr.isValid(text)) return 'its address is none'
-    // An IPv4 address that is mapped into IPv6 is judged as the IPv4 address.
+    // `process` turns an IPv4 address that is mapped into IPv6 into the IPv4 address.
     const address = ipaddr.process(text)
     const isPublic =
       address.range() === 'unicast' &&
@@ -84,8 +76,8 @@ function isTunnel({ parts }: ipaddr.IPv6): boolean {
 }
 
 /**
- * The key by which addresses are counted: an IPv4 address itself, or the /64 network of an IPv6 address, because one
- * host usually controls its whole /64.
+ * The key by which addresses are counted. It is the /64 network of an IPv6 address, because one host usually controls
+ * its whole /64.
  */
 export function placeOf(text: string): string {
   if (!ipaddr.isValid(text)) return text
@@ -107,10 +99,6 @@ function plain(text: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : text
 }
 
-/**
- * The network of an address with a prefix length; empty for a single address, or if the prefix is shorter than
- * `PREFIX_MIN`.
- */
 function networkAt(text: string): readonly Network[] {
   if (!ipaddr.isValidCIDR(text)) return []
   const [address, bits] = ipaddr.parseCIDR(text)
@@ -118,7 +106,6 @@ function networkAt(text: string): readonly Network[] {
   return isWhole || bits < PREFIX_MIN[address.kind()] ? [] : [[address, bits]]
 }
 
-/** Addresses of this machine now, with their prefix lengths. */
 function interfaceAddresses(): readonly string[] {
   return Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address, cidr }) => cidr ?? address))
 }

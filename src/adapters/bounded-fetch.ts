@@ -1,11 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { retryAfterMs } from './retry-after.ts'
 
-/** An HTTP answer: its status, and its text cut at a bound. */
 export interface Fetched {
   readonly status: number
   readonly text: string
-  /** The pause that the server asks for (Retry-After); 0 if it names none. */
+  /** The pause in milliseconds that the server asks for (Retry-After); 0 if it names none. */
   readonly retryAfterMs: number
 }
 
@@ -31,7 +30,6 @@ const NEVER_MADE: ReadonlySet<string> = new Set([
 /** Error codes of connections that broke off. */
 const BROKEN_OFF: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
-/** A request and its limits. */
 export interface BoundedRequest {
   readonly method: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
@@ -65,12 +63,11 @@ export async function boundedFetch(url: string, request: BoundedRequest): Promis
   }
 }
 
-/** Number of slices that a time limit is divided into. */
 const PARTS = 20
 
 /**
- * A signal for a time limit, which is counted in slices. While this process is blocked (long computation, busy
- * processor), at most one slice passes. So an answer that already arrived is usually read before the limit passes.
+ * A time limit that is counted in slices. While this process is blocked, at most one slice passes, so an answer that
+ * already arrived is usually read before the limit passes.
  */
 function patience(ms: number): { readonly signal: AbortSignal; readonly end: () => void } {
   const late = new AbortController()
@@ -89,8 +86,8 @@ function patience(ms: number): { readonly signal: AbortSignal; readonly end: () 
 }
 
 /**
- * `fetch`, retried once if the connection broke off before an answer. The usual cause is an idle kept-alive connection
- * that the server closed while this process was busy for some seconds.
+ * The usual cause of a broken connection is an idle kept-alive one that the server closed while this process was busy
+ * for some seconds.
  */
 async function askTwice(url: string, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response> {
   try {
@@ -107,7 +104,6 @@ function codeOf(error: unknown): string {
   return (error as { readonly cause?: { readonly code?: string } }).cause?.code ?? ''
 }
 
-/** A body as a stream of bytes. */
 interface Body {
   readonly body: AsyncIterable<Uint8Array> | null
 }
@@ -117,10 +113,7 @@ export async function textOf(response: Body, bytesMax: number, onBytes?: () => v
   return (await bytesOf(response, bytesMax, onBytes))?.toString('utf8') ?? null
 }
 
-/**
- * The bytes of an answer, or null if it is too long. `onBytes` is called at each chunk. Rejects if the connection
- * breaks off.
- */
+/** The bytes of an answer, or null if it is too long. Rejects if the connection breaks off. */
 export async function bytesOf(response: Body, bytesMax: number, onBytes?: () => void): Promise<Buffer | null> {
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -133,7 +126,6 @@ export async function bytesOf(response: Body, bytesMax: number, onBytes?: () => 
   return Buffer.concat(chunks)
 }
 
-/** Parses a JSON object; null if the text is not JSON or not an object. */
 export function objectIn(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text)

@@ -4,7 +4,7 @@ import { MAJORS, type Major, type MajorPrice, type MajorPrices } from '../../mar
 import type { Sourced } from '../../marketplace/ports/sourced.ts'
 import type { MajorQuotes } from './providers/major-quotes.ts'
 
-/** A price that is further than this from the median, in per cent, is ignored. */
+/** Quotes that are further than this from the median, in per cent, do not count. */
 const OUTLIER_PCT = 3
 const WHAT = 'prices of crypto assets'
 
@@ -13,10 +13,8 @@ interface Quote extends MajorPrice {
 }
 
 /**
- * Combines the answers of several providers, in the operator's order. The quotes of an asset within 3 % of their median
- * count. The price is the median of the counted quotes, the change is that of the first of them with a change, and the
- * time is their oldest. An asset has no price if no quote is near the median. Stale answers are used only if there is
- * no fresh one. Faults: `provider/none` without an answer, `provider/answer` if no asset has a credible price.
+ * Combines the answers of several providers, in the operator's order. Stale answers count only if there is no fresh
+ * one. Faults: `provider/none` without an answer, `provider/answer` if no asset has a credible price.
  */
 export function combinedQuotes(answers: readonly Sourced<MajorQuotes>[]): Result<Sourced<MajorPrices>> {
   const fresh = answers.filter(({ source }) => !source.stale)
@@ -38,7 +36,6 @@ export function combinedQuotes(answers: readonly Sourced<MajorQuotes>[]): Result
   })
 }
 
-/** Why there is no price at all. An asset with quotes has no price because the quotes are too far apart. */
 function withoutPrice(torn: Major | undefined): Fault {
   if (torn === undefined) return fault('provider/none', { what: WHAT, reason: 'no provider answered' })
   return fault('provider/answer', { provider: WHAT, reason: `providers disagree on the price of ${torn}` })

@@ -17,7 +17,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
 }
 
-/** Explains in words why `fetch` or undici got no answer; falls back to the bare error code. */
+/** Why `fetch` or undici got no answer, in words. */
 export function connectionWords(error: unknown): string {
   const { cause = error } = error as { readonly cause?: unknown }
   const { code = '' } = (cause ?? {}) as { readonly code?: string }

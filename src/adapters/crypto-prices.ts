@@ -13,7 +13,6 @@ import type { MajorQuotes, QuoteDependencies, QuoteProvider } from './providers/
 import type { Checkable, ProviderCheck, ProviderFacts } from './providers/provider.ts'
 import { ProviderChain } from './providers/provider-chain.ts'
 
-/** What {@link ProviderPrices} needs. */
 export interface CryptoPriceDependencies {
   readonly choices: readonly ProviderChoice[]
   readonly keys: ProviderKeys
@@ -25,10 +24,7 @@ const WHAT = 'prices of crypto assets'
 const REQUIRES = 'providers.prices'
 const FRESH_MS = 20_000
 const STALE_MS = 300_000
-/**
- * Free documents show prices from the caches of the providers. For them, prices are refreshed at most this often, and
- * count as live for `LIVE_MS`.
- */
+/** Free documents refresh the cached prices at most this often, and show them as live for `LIVE_MS`. */
 const DOCUMENT_MS = 60_000
 const LIVE_MS = 90_000
 
@@ -36,7 +32,7 @@ const ADAPTERS: Readonly<Record<string, (parts: QuoteDependencies) => QuoteProvi
 
 /**
  * Dollar prices of the major assets, combined from all providers of the operator. Each provider has a chain of its own,
- * and with it a breaker, checks, a cache and single flight.
+ * and with it its own breaker and cache.
  */
 export class ProviderPrices implements CryptoPrices, Checkable {
   readonly #chains: readonly ProviderChain<null, MajorQuotes>[]
@@ -94,7 +90,6 @@ export class ProviderPrices implements CryptoPrices, Checkable {
     return (await Promise.all(this.#chains.map((chain) => chain.checkAll()))).flat()
   }
 
-  /** Checks the providers now and regularly afterwards; resolves after the first round. */
   async start(): Promise<void> {
     await Promise.all(this.#chains.map((chain) => chain.start()))
     this.#refresh()
@@ -109,11 +104,10 @@ export class ProviderPrices implements CryptoPrices, Checkable {
     const sinceMs = this.#clock.now() - this.#refreshedMs
     if (this.#end.signal.aborted || this.#chains.length === 0 || (sinceMs >= 0 && sinceMs < DOCUMENT_MS)) return
     this.#refreshedMs = this.#clock.now()
-    // Runs in the background: a failure shows in the facts of the providers.
+    // A failure shows in the facts of the providers.
     void this.majors(this.#end.signal).catch(() => null)
   }
 
-  /** Marks prices for a free document as stale only if they are older than `LIVE_MS`. */
   readonly #asLive = ({ value, source }: Sourced<MajorQuotes>): Sourced<MajorQuotes> => {
     const stale = this.#clock.now() - Date.parse(source.fetchedAt) > LIVE_MS
     return { value, source: { ...source, stale } }

@@ -9,7 +9,6 @@ import {
   createZstdDecompress,
 } from 'node:zlib'
 
-/** Where reading a body ends. */
 export interface BodyBounds {
   /** Maximum bytes after decompression. */
   readonly bytesMax: number
@@ -17,25 +16,20 @@ export interface BodyBounds {
   readonly until?: string | undefined
 }
 
-/** The read part of a body. `longer` is true if the body continues beyond the bound. */
+/** `longer` is true if the body continues beyond the bound. */
 export interface ReadBody {
   readonly bytes: Uint8Array
   readonly longer: boolean
 }
 
-/** A body that was refused; the message says why. */
 export class UnusableBody extends Error {}
 
-/** The content codings that this node's requests accept. */
 export const ACCEPTED_CODINGS = 'gzip, deflate, br, zstd'
-/** Compression adds less than this to a body. A body that is longer still is an attack on this node. */
+/** Compression adds less than this to a body. A longer one is an attack on this node. */
 const OVERHEAD_BYTES = 65_536
 /** Maximum chunks of a body: each costs memory and time, however small. */
 const PIECES_MAX = 65_536
-/**
- * Binary logarithm of the largest window that is supported: 8 MiB, as RFC 8878 recommends. The sender chooses the size,
- * and this node needs memory for it.
- */
+/** RFC 8878 recommends windows up to 8 MiB. The sender chooses the size, and this node needs memory for it. */
 const ZSTD_WINDOW_LOG_MAX = 23
 
 /** Codings of a Content-Encoding header, the outermost last; `identity` is dropped. */
@@ -47,7 +41,6 @@ export function codingsOf(header: string): readonly string[] {
     .filter((coding) => coding !== '' && coding !== 'identity')
 }
 
-/** Whether these codings can be read: at most one, and a known one. */
 export function canDecode(codings: readonly string[]): boolean {
   return codings.length === 0 || (codings.length === 1 && Object.hasOwn(DECODERS, codings[0] as string))
 }
@@ -68,7 +61,7 @@ export async function readBody(body: Readable, codings: readonly string[], bound
   return collect(through([body, counter, decoder]), bounds)
 }
 
-/** Fails after this many bytes or chunks of input, because compressed input may never produce output. */
+/** Bounds the input, because compressed input may never produce output. */
 class ByteBound extends Transform {
   #left: number
   #piecesLeft = PIECES_MAX
@@ -81,7 +74,7 @@ class ByteBound extends Transform {
   override _transform(chunk: Buffer, _encoding: string, done: (error: Error | null, chunk?: Buffer) => void): void {
     this.#left -= chunk.length
     this.#piecesLeft -= 1
-    // Only reached with a coding: the collector stops plain bodies earlier.
+    // A plain body usually ends earlier, in `collect`.
     if (this.#left < 0) done(new UnusableBody('its compressed form is longer than its plain form may be'))
     else if (this.#piecesLeft < 0) done(new UnusableBody('it comes in too many pieces'))
     else done(null, chunk)
@@ -99,7 +92,7 @@ const DECODERS: Readonly<Record<string, (first: Buffer) => Decoder>> = {
   zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX } }),
 }
 
-/** The first chunk of a body, which is put back; null if the body is empty. */
+/** The first chunk, which stays in the body; null if the body is empty. */
 async function firstPiece(body: Readable): Promise<Buffer | null> {
   if (body.readableLength === 0 && !body.readableEnded) await once(body, 'readable')
   const first = body.read() as Buffer | null
@@ -107,7 +100,7 @@ async function firstPiece(body: Readable): Promise<Buffer | null> {
   return first
 }
 
-/** Joins streams and returns the last one. An error in any of them reaches it, and ending it ends all. */
+/** Joins streams and returns the last one. An error in any of them reaches it, and its end ends all. */
 function through(streams: readonly [Readable, Transform, ...Transform[]]): Readable {
   return pipeline([...streams], () => {}) as unknown as Readable
 }
@@ -127,7 +120,6 @@ async function collect(stream: Readable, { bytesMax, until }: BodyBounds): Promi
   return { bytes: Buffer.concat(chunks), longer: false }
 }
 
-/** Finds a text across the chunks of a body. */
 class Seeker {
   readonly #text: string
   #tail = ''
@@ -137,7 +129,6 @@ class Seeker {
     this.#text = text.toLowerCase()
   }
 
-  /** Where the text ends in this chunk; null if it is not complete yet. */
   endIn(chunk: Buffer): number | null {
     const seen = this.#tail + chunk.toString('latin1').toLowerCase()
     const at = seen.indexOf(this.#text)

@@ -3,15 +3,14 @@ import type { EndpointProbe, Probe } from '../../marketplace/ports/probes.ts'
 import { notConfigured, type Readiness } from '../../marketplace/ports/readiness.ts'
 
 const VALUE_CHARS_MAX = 200
-/** Headers in which servers return the id of a request. */
 const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-correlation-id']
 
 /**
- * Probes one base address. The operator named it and callers cannot change it, so it may be private. Each probe opens a
- * new connection, so that it measures the wait of a new client.
+ * Probes one base address, which may be private: the operator named it, and callers cannot change it. Each probe opens
+ * a new connection, because it measures the wait of a new client.
  */
 export class HttpEndpointProbe implements EndpointProbe {
-  /** The address as results show it, without credentials and query. */
+  /** The base address without credentials and query. */
   readonly target: string
   readonly #base: string
 

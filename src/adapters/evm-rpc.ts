@@ -7,24 +7,22 @@ type Sought = Parameters<StableLedger['authorization']>[0]
 
 const DEADLINE_MS = 5_000
 const BYTES_MAX = 1_048_576
-/** Blocks per log query, and the maximum number of queries: nodes refuse longer ranges. */
+/** Blocks per log query: nodes refuse longer ranges. */
 const RANGE_BLOCKS = 2_000
 const RANGES_MAX = 60
-/** Block time of the fastest supported network, in seconds. */
+/** Block time of the fastest supported network. */
 const BLOCK_SECONDS_MIN = 1
 
 const USED = keccakText('AuthorizationUsed(address,bytes32)')
 const CANCELLED = keccakText('AuthorizationCanceled(address,bytes32)')
 const TRANSFER = keccakText('Transfer(address,address,uint256)')
-/** `authorizationState(address,bytes32)` of EIP-3009. */
 const STATE_SELECTOR = keccakText('authorizationState(address,bytes32)').slice(0, 10)
 
-/** `balanceOf(address)` of ERC-20. */
 const BALANCE_SELECTOR = keccakText('balanceOf(address)').slice(0, 10)
 const WORD = /^0x[0-9a-fA-F]{64}$/
 const QUANTITY = /^0x[0-9a-fA-F]{1,16}$/
 
-/** A block as JSON-RPC names it, with its time in seconds since 1970 where it is known. */
+/** `block` as JSON-RPC names it. */
 interface Place {
   readonly block: string
   readonly atSeconds?: number
@@ -32,7 +30,6 @@ interface Place {
 
 const LATEST: Place = { block: 'latest' }
 
-/** Thrown within this file: the node's answer cannot be used. */
 class NoAnswer extends Error {}
 
 /** Reads the state of EIP-3009 authorizations from a JSON-RPC node of the token's chain. */
@@ -90,7 +87,7 @@ export class EvmRpc implements StableLedger {
     }
   }
 
-  /** Why the node's chain is wrong, or cannot be known now; null if it is the expected one. */
+  /** Why the node's chain is wrong or unknown; null if it is the expected one. */
   async wrongChain(): Promise<string | null> {
     if (this.#isRightChain) return null
     try {
@@ -104,8 +101,8 @@ export class EvmRpc implements StableLedger {
   }
 
   /**
-   * The node's newest block if it is later than the given time, else null; `latest` if no time is given. The block is
-   * named by number, because another node behind the same address may answer the next query with an older newest block.
+   * The node's newest block if it is later than the given time, else null. It is named by number, because another node
+   * behind the same address may answer the next query with an older newest block.
    */
   async #blockPast(seconds: number | undefined): Promise<Place | null> {
     if (seconds === undefined) return LATEST
@@ -123,7 +120,7 @@ export class EvmRpc implements StableLedger {
     return BigInt(answer) !== 0n
   }
 
-  /** Searches from the newest block backwards for how an authorization was used. */
+  /** Searches backwards from the newest block. */
   async #find(sought: Sought): Promise<AuthorizationState> {
     const { asset, from, nonce, sinceSeconds } = sought
     const newest = Number(textOf(await this.#call('eth_blockNumber', [])))
@@ -149,7 +146,7 @@ export class EvmRpc implements StableLedger {
     return judgement === 'paid' ? { is: 'transferred', transaction } : { is: 'cancelled' }
   }
 
-  /** What a transaction did with the authorization; null if it did not use it or is not on the chain. */
+  /** Null if the transaction did not use the authorization or is not on the chain. */
   async #judgement(transaction: string, sought: Sought): Promise<'paid' | 'spent' | null> {
     const { logs } = fieldsOf(await this.#call('eth_getTransactionReceipt', [transaction]))
     return Array.isArray(logs) ? judged(logs.map(fieldsOf), sought) : null
@@ -168,9 +165,9 @@ export class EvmRpc implements StableLedger {
 }
 
 /**
- * Whether the use of an authorization moved the expected amount to the expected address. The token logs the use, and
- * then its transfer, so only the first transfer after the use counts: a payer can sign several authorizations with one
- * nonce, and one transaction can use many. Null if the logs show no use.
+ * Whether the use of an authorization moved the expected amount to the expected address; null if the logs show no use.
+ * The token logs the use, and then its transfer. Only the first transfer after the use counts: a payer can sign several
+ * authorizations with one nonce, and one transaction can use many.
  */
 function judged(logs: readonly Fields[], { asset, from, to, value, nonce }: Sought): 'paid' | 'spent' | null {
   const ofToken = logs.filter(({ address }) => textOf(address).toLowerCase() === asset.toLowerCase())
@@ -194,7 +191,7 @@ function topicsOf({ topics }: Fields): readonly unknown[] {
   return Array.isArray(topics) ? topics : []
 }
 
-/** An address or number as a 32-byte ABI word, without 0x. */
+/** A 32-byte ABI word without 0x. */
 function word(address: string): string {
   return address.slice(2).toLowerCase().padStart(64, '0')
 }

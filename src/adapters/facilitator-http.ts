@@ -15,23 +15,22 @@ export type FacilitatorAuth = Readonly<Record<string, Readonly<Record<string, st
 type Fields = Readonly<Record<string, unknown>>
 
 const BYTES_MAX = 262_144
-/** Refusal reasons are codes, like insufficient_funds. */
+/** Reason codes, like insufficient_funds. */
 const REASON = /^[a-z0-9_.:-]{1,100}$/i
 /**
- * USED_WORDS: how a token's contract or a facilitator says that an authorization was used. REPEAT_WORDS: how they say
- * that something was used or sent before.
+ * Words for an authorization that was used (USED_WORDS), and for anything that was used or sent before (REPEAT_WORDS).
  */
 const USED_WORDS = /authorization[ _]?(is|was|has been)?[ _]?(already)?[ _]?used|used or cancell?ed/i
 const REPEAT_WORDS = /nonce|already|(^|[^a-z])used|duplicate/i
 const WORDS_CHARS_MAX = 300
-/** A settlement that the facilitator calls pending is asked for once more after this time. */
+/** Pause before a pending settlement is asked for once more. */
 const PENDING_MS = 1_500
 const TOO_MANY = 429
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/
 
 /**
- * A facilitator over HTTP. Apart from the status 429, the JSON of an answer decides before the status does: a refusal
- * may come with any status, and so may HTML pages.
+ * A facilitator over HTTP. Apart from 429, the JSON of an answer decides before the status does: a refusal may come
+ * with any status, and so may HTML pages.
  */
 export class HttpFacilitator implements Facilitator {
   readonly url: string
@@ -114,8 +113,7 @@ export class HttpFacilitator implements Facilitator {
   #post(path: 'verify' | 'settle', request: FacilitatorRequest, deadlineMs: number): Promise<Fetched | Unanswered> {
     const body = JSON.stringify(request)
     const headers = this.#headers(path)
-    // A settlement is not sent again if the connection breaks off: it may have arrived. The caller of `settle` asks
-    // again.
+    // A broken-off settlement is not sent again, because it may have arrived. The caller of `settle` asks again.
     const bounds = { deadlineMs, bytesMax: BYTES_MAX, isQuestion: path === 'verify' }
     return boundedFetch(`${this.url}/${path}`, { method: 'POST', headers, body, ...bounds })
   }
@@ -125,7 +123,7 @@ export class HttpFacilitator implements Facilitator {
   }
 }
 
-/** x402 versions in which a facilitator supports the scheme on a network. */
+/** The x402 versions in which a facilitator supports the scheme `exact` on a network. */
 function versionsOf(
   kinds: readonly unknown[],
   { word, caip2 }: Pick<DollarNetwork, 'word' | 'caip2'>,
@@ -141,12 +139,11 @@ function unanswered({ arrived, detail }: Unanswered): FacilitatorVerdict {
   return arrived ? { is: 'unknown', detail, transaction: null } : { is: 'unreachable', detail }
 }
 
-/** The facilitator did nothing, and wants to be asked again later. */
 function busy({ status, retryAfterMs: waitMs }: Fetched): FacilitatorVerdict {
   return { is: 'busy', detail: `it answered ${status}: it is asked too often`, waitMs }
 }
 
-/** An answer without a verdict. With 401, 403 or 404 the request was not processed at all. */
+/** With 401, 403 or 404 the request was not processed at all. */
 function unreadable({ status }: Fetched): FacilitatorVerdict {
   const detail = `it answered ${status} without a verdict`
   return status === 401 || status === 403 || status === 404
@@ -159,8 +156,8 @@ function saidIn({ invalidReason, errorReason }: Fields, otherwise: string): stri
 }
 
 /**
- * Maps a reason to a code. Free text may be about the operator's account at the facilitator, so it is reduced to one
- * fact: whether the money may already have moved.
+ * Free text may be about the operator's account at the facilitator, so it is reduced to one fact: whether the money may
+ * already have moved.
  */
 function asCode(said: string): string {
   if (USED_WORDS.test(said)) return 'authorization_used_or_canceled'

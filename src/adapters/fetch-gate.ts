@@ -4,18 +4,13 @@ import { fail, type Result } from '../../consensus/primitives/result.ts'
 import { turnAmong, type Waiter } from '../../marketplace/ports/turn.ts'
 import { placeOf } from './address-guard.ts'
 
-/** How many pages are read at once. */
 export interface GateLimits {
   readonly atOnceMax: number
-  /**
-   * `perHostMax`: reads of one host at once. `perAddressMax`: connections at once to one address or IPv6 /64 network,
-   * whatever the names of its hosts.
-   */
   readonly perHostMax: number
+  /** Connections to one address or IPv6 /64 network, whatever the names of its hosts. */
   readonly perAddressMax: number
-  /** Reads that may wait for their turn. */
   readonly waitingMax: number
-  /** Reads that may wait for one host, so that a slow host does not fill the queue. */
+  /** A slow host must not fill the queue. */
   readonly waitingPerHostMax: number
 }
 
@@ -28,10 +23,7 @@ export const GATE_LIMITS: GateLimits = {
   waitingPerHostMax: 16,
 }
 
-/**
- * Limits concurrent reads, in total and per host. Further reads wait their turn, and are refused when the queue is
- * full.
- */
+/** Limits concurrent reads, in total and per host. Further reads wait their turn. */
 export class FetchGate {
   readonly #limits: GateLimits
   readonly #byHost = new Map<string, number>()
@@ -60,10 +52,7 @@ export class FetchGate {
     }
   }
 
-  /**
-   * Counts a connection to a host with these addresses until the returned function is called; null if an address is at
-   * its limit.
-   */
+  /** Counts a connection until the returned function is called; null if an address is at its limit. */
   connect(addresses: readonly string[]): (() => void) | null {
     const counted = new Set(addresses.map(placeOf))
     for (const address of counted) if ((this.#byAddress.get(address) ?? 0) >= this.#limits.perAddressMax) return null
@@ -86,7 +75,7 @@ export class FetchGate {
     addTo(this.#byHost, host, 1)
   }
 
-  /** Waits for the turn of a read. Null once the read may begin and is counted; otherwise why it may not. */
+  /** Null once the read may begin and is counted; otherwise why it may not. */
   async #turn(host: string, signal: AbortSignal): Promise<Fault | null> {
     const { waitingMax, waitingPerHostMax } = this.#limits
     const ofHost = [...this.#waiting].filter((waiter) => waiter.host === host).length

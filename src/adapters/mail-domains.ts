@@ -11,15 +11,13 @@ import type { NameSystem } from './name-system.ts'
 
 const FRESH_MS = 600_000
 const KEPT_MAX = 1_000
-/** Maximum domains that are looked up at the same time. */
 const ASKING_MAX = 256
-/** Time limit of all queries about one domain. The service that asks has ten seconds. */
+/** Time limit for one domain. The service that asks has ten seconds. */
 const BUDGET_MS = 8_000
 const MX_MAX = 20
 const HOST_CHARS_MAX = 253
-/** Maximum mail exchangers whose addresses are looked up. */
 const LOOKED_AT_MAX = 3
-/** A valid host name; some servers list exchangers that are not valid. */
+/** Some servers list exchangers that are not valid host names. */
 const HOST = /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/
 
 interface Kept {
@@ -27,7 +25,6 @@ interface Kept {
   readonly atMs: number
 }
 
-/** Mail records of the name system. What was found about a domain is kept for ten minutes. */
 export class DnsMailDomains implements MailDomains {
   readonly #names: NameSystem
   readonly #clock: Clock
@@ -52,7 +49,7 @@ export class DnsMailDomains implements MailDomains {
       asking = this.#ask(domain).finally(() => this.#asking.delete(domain))
       this.#asking.set(domain, asking)
     }
-    // A caller that gives up does not end the lookup: other callers may wait for the same one.
+    // A caller that gives up does not end the lookup: others may wait for the same one.
     const asked = await Promise.race([asking, whenAborted(signal)])
     if (asked === 'aborted') return fail(fault('web/timeout', { host: domain }))
     return asked.ok ? ok(sourced(asked.value)) : asked
@@ -61,7 +58,7 @@ export class DnsMailDomains implements MailDomains {
   readonly isDisposable = (domain: string): boolean => {
     this.#disposable ??= disposableEmailBlocklistSet()
     const registrable = getDomain(domain, { validateHostname: false }) ?? domain
-    // The list names domains, and hosts under shared domains: check every parent down to the registrable domain.
+    // The list holds domains, and hosts under shared domains: check every parent down to the registrable domain.
     for (let name = domain; name.length >= registrable.length; name = name.slice(name.indexOf('.') + 1))
       if (this.#disposable.has(name)) return true
       else if (!name.includes('.')) return false
@@ -90,10 +87,7 @@ export class DnsMailDomains implements MailDomains {
     return ok({ ...nothing, exists: own.value.exists, implicitMx: own.value.records.length > 0 })
   }
 
-  /**
-   * Whether one of the first exchangers has an address. Null if none was found, but a lookup failed or there are
-   * further exchangers.
-   */
+  /** Whether one of the first exchangers has an address; null if that is not certain. */
   async #haveAddress(mx: MailDomain['mx'], signal: AbortSignal): Promise<boolean | null> {
     const found = await Promise.all(mx.slice(0, LOOKED_AT_MAX).map(({ host }) => this.#names.addresses(host, signal)))
     if (found.some((one) => one.ok && one.value.records.length > 0)) return true
@@ -101,7 +95,6 @@ export class DnsMailDomains implements MailDomains {
   }
 }
 
-/** Exchangers with valid host names, sorted by priority, then name. */
 function exchangersIn(records: readonly MxRecord[]): MailDomain['mx'] {
   return records
     .map(({ exchange, priority }) => ({ host: exchange.toLowerCase().replace(/\.$/, ''), priority }))

@@ -7,26 +7,24 @@ import { notNow, type Readiness } from '../../marketplace/ports/readiness.ts'
 import { systemTimers } from '../daemon/runtime.ts'
 import type { Checkable, ProviderCheck, ProviderFacts } from './providers/provider.ts'
 
-/** DNS queries: a part of Node's resolver, with its errors. */
+/** A part of Node's resolver, with its errors. */
 export interface NameQuestions {
   resolve4(name: string): Promise<string[]>
   resolve6(name: string): Promise<string[]>
   resolveMx(name: string): Promise<MxRecord[]>
   resolveNs(name: string): Promise<string[]>
-  /** Cancels all pending queries. */
   cancel(): void
 }
 
-/** Creates a resolver. One per query, so that each query can be cancelled alone. */
+/** Each call gives a new resolver, because `cancel` ends all queries of one. */
 export type AskNames = () => NameQuestions
 
-/** Records of a name. A name that exists may still have no records of a type. */
+/** A name that exists may still have no records of a type. */
 export interface NameRecords<T> {
   readonly exists: boolean
   readonly records: readonly T[]
 }
 
-/** What the name system needs. */
 export interface NameSystemDependencies {
   readonly timers?: Timers
   readonly ask?: AskNames
@@ -35,7 +33,7 @@ export interface NameSystemDependencies {
 const NAMED = { what: 'names', name: 'dns' }
 const TRY_MS = 1_500
 const TRIES = 2
-/** Upper bound of a query, however many servers are tried. */
+/** Time limit of a query, however many servers are tried. */
 const QUESTION_MS_MAX = 5_000
 const CHECK_MS = { ill: 30_000, well: 300_000 }
 const NOT_ASKED = notNow('the name system has not been asked yet')
@@ -43,13 +41,10 @@ const NOT_ASKED = notNow('the name system has not been asked yet')
 const REFUSED: ReadonlySet<string> = new Set(['EREFUSED', 'ENOTIMP', 'ESERVFAIL', 'EFORMERR', 'EBADRESP'])
 /** A name that always exists (RFC 2606). */
 const KNOWN_NAME = 'example.com'
-/** Codes of the resolver that mean that no server could be asked. */
+/** Codes for "no server could be asked". */
 const SILENT: ReadonlySet<string> = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ENOTINITIALIZED', 'ENONAME', 'ENOMEM'])
 
-/**
- * DNS through the configured servers. It checks regularly by a query for the root: without a network, the services that
- * need DNS become unavailable.
- */
+/** DNS through the configured servers, checked regularly by a query for the root. */
 export class NameSystem implements Checkable {
   readonly #ask: AskNames
   readonly #timers: Timers
@@ -58,7 +53,7 @@ export class NameSystem implements Checkable {
   #cancelCheck: (() => void) | null = null
   readonly #end = new AbortController()
 
-  /** `servers` are addresses with or without a port; empty means those of the system. */
+  /** `servers` are IP addresses with or without a port; empty means those of the system. */
   constructor(
     servers: readonly string[],
     { timers = systemTimers, ask = askServers(servers) }: NameSystemDependencies = {},
@@ -67,21 +62,19 @@ export class NameSystem implements Checkable {
     this.#timers = timers
   }
 
-  /** Whether names can be looked up, as of the last check. */
   readonly readiness = (): Readiness => this.#readiness
 
-  /** Checks now, and regularly afterwards. */
   start(): void {
     void this.check()
   }
 
-  /** Ends the checks, also a running one: silent servers would keep the process alive for seconds. */
+  /** Ends also a running check: silent servers would keep the process alive for seconds. */
   stop(): void {
     this.#end.abort()
     this.#cancelCheck?.()
   }
 
-  /** Checks now whether DNS answers at all; joins a running check. Never fails. */
+  /** Joins a running check. Never fails. */
   check(): Promise<void> {
     this.#checking ??= this.#look().finally(() => {
       this.#checking = null
@@ -89,13 +82,11 @@ export class NameSystem implements Checkable {
     return this.#checking
   }
 
-  /** State for operators. */
   get facts(): readonly ProviderFacts[] {
     const trouble = this.#readiness.available ? null : this.#readiness.reason
     return [{ ...NAMED, usable: trouble === null, trouble }]
   }
 
-  /** Checks now, for operators. */
   async checkAll(): Promise<readonly ProviderCheck[]> {
     const startedMs = performance.now()
     await this.check()
@@ -112,7 +103,7 @@ export class NameSystem implements Checkable {
     return fail(fault('web/unreachable', { host, reason }))
   }
 
-  /** Addresses of a name, IPv4 first; an empty list is a valid answer. Faults: `web/unreachable`, `web/timeout`. */
+  /** Like `lookUp`, but an empty list is a valid answer. Faults: `web/unreachable`, `web/timeout`. */
   async addresses(host: string, signal: AbortSignal): Promise<Result<NameRecords<string>>> {
     const [v4, v6] = await Promise.all([
       this.#question(host, signal, (names) => names.resolve4(host)),
@@ -125,7 +116,7 @@ export class NameSystem implements Checkable {
     return ok({ exists: v4.value.exists || v6.value.exists, records })
   }
 
-  /** Mail exchangers of a domain, unordered. Faults: `web/unreachable`, `web/timeout`. */
+  /** Faults: `web/unreachable`, `web/timeout`. */
   resolveMx(domain: string, signal: AbortSignal): Promise<Result<NameRecords<MxRecord>>> {
     return this.#question(domain, signal, (names) => names.resolveMx(domain))
   }

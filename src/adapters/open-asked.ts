@@ -7,30 +7,23 @@ import { Espeak } from '../chat/backends/espeak.ts'
 import { type ModelParts, type OpenModels, openModels } from '../chat/backends/open-models.ts'
 import type { Checkable, ProviderCheck } from './providers/provider.ts'
 
-/** The models, and the speech. */
 export interface Asked {
   readonly models: ModelPool
   readonly speech: Speech
 }
 
-/** The models, the speech and the translator, with methods to start and close them. */
 export interface OpenAsked extends Asked, Pick<OpenModels, 'translator'> {
   readonly checkable: readonly Checkable[]
-  /** Checks models, translator and speech program now, and regularly afterwards. */
   readonly start: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** What {@link openAsked} needs. */
 export interface AskedDependencies extends ModelParts {
-  /** Program that speaks if no model does; null for none. */
+  /** Path or name of espeak-ng; null for none. */
   readonly espeak: string | null
 }
 
-/**
- * Reads the settings of models and speech. espeak-ng, if configured, comes after the models. The fault is
- * `config/file`.
- */
+/** Opens models and speech by the settings. espeak-ng comes after the models. Fault: `config/file`. */
 export async function openAsked(parts: AskedDependencies): Promise<Result<OpenAsked>> {
   const models = await openModels(parts)
   if (!models.ok) return models
@@ -51,10 +44,7 @@ export async function openAsked(parts: AskedDependencies): Promise<Result<OpenAs
   })
 }
 
-/**
- * Several parts as one. They are checked one after the other, because the translator's state follows from that of its
- * models.
- */
+/** Checked one after the other, because the translator's state follows from that of its models. */
 function inOrder(...all: readonly Checkable[]): Checkable {
   return {
     get facts() {

@@ -28,38 +28,35 @@ import { ChainedWeather } from './providers/weather.ts'
 import { webSearch } from './providers/web-search.ts'
 import { ProviderRates } from './reference-rates.ts'
 
-/** What {@link openOutside} needs. */
 export interface OutsideDependencies {
   readonly config: OutsideConfig
-  /** The node's public base address; null if it has none. */
+  /** The public base address; null if there is none. */
   readonly publicUrl: string | null
-  /** Multiaddress that this node announces to peers instead of those that it listens on. */
+  /** Multiaddress that peers are told instead of the addresses that this node listens on. */
   readonly announced?: string | null
-  /** IP addresses of the current peers; absent means none. */
+  /** IP addresses of the current peers. */
   readonly peerAddresses?: () => readonly string[]
   /** Replaces the internet in tests. */
   readonly internet?: Internet | undefined
-  /** Allows models made for tests; only tests set it. */
   readonly fixtureModels?: boolean | undefined
   /**
-   * Whether providers are checked regularly from now on; default true. A command that checks once itself sets false, or
-   * each provider would be asked twice.
+   * Whether providers are checked regularly; default true. A command that checks once itself sets false, or each
+   * provider would be asked twice.
    */
   readonly isWatching?: boolean
-  /** Program that speaks if no model does; absent or null for none. */
   readonly espeak?: string | null | undefined
   readonly clock: Clock
   readonly timers: Timers
 }
 
-/** Everything outside the chain that services use, with the parts that operators can check. */
+/** Everything outside the chain that services use. */
 export interface RunningOutside extends Omit<Outside, 'models'>, Asked {
   readonly checkable: readonly Checkable[]
   /** Resolves after the first checks of DNS, EVM nodes, providers and models. */
   readonly looked: () => Promise<void>
 }
 
-/** Opens everything outside the chain that services use. Adds to `stops` what closes it. */
+/** Adds to `stops` what closes it. */
 export async function openOutside(parts: OutsideDependencies, stops: Stop[]): Promise<Result<RunningOutside>> {
   const engines = openEngines(parts)
   stops.push(() => engines.close())
@@ -124,7 +121,6 @@ export async function openOutside(parts: OutsideDependencies, stops: Stop[]): Pr
   })
 }
 
-/** Opens web, mail and the DNS beneath them. If the operator disabled the web, all calls are refused. */
 function openReading(
   { config, announced = null, peerAddresses = () => [], ...parts }: OutsideDependencies,
   stops: Stop[],

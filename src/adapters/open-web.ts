@@ -11,18 +11,17 @@ import { OwnHosts } from './own-hosts.ts'
 import { SafeFetcher } from './safe-fetch.ts'
 import type { Dial } from './stranger-socket.ts'
 
-/** Replaces the internet in tests: DNS, and the target of connections to public addresses. */
+/** Replaces the internet in tests. */
 export interface Internet {
   readonly ask: AskNames
   readonly dial: Dial
 }
 
-/** What web access needs. */
 export interface WebDependencies {
   readonly config: OutsideConfig['web']
-  /** The node's public base address; null if it has none. */
+  /** The public base address; null if there is none. */
   readonly publicUrl: string | null
-  /** Multiaddress that this node announces to peers instead of those that it listens on; null if none. */
+  /** Multiaddress that peers are told instead of the addresses that this node listens on. */
   readonly announced: string | null
   /** IP addresses of the current peers. They are protected: a caller could harm them in this node's name. */
   readonly peerAddresses: () => readonly string[]
@@ -31,7 +30,6 @@ export interface WebDependencies {
   readonly internet?: Internet | undefined
 }
 
-/** Web access, and the DNS beneath it. */
 export interface OpenWeb {
   readonly names: NameSystem
   readonly web: SafeFetcher
@@ -40,7 +38,7 @@ export interface OpenWeb {
 /** The name of this software in the User-Agent and in robots.txt. */
 const PRODUCT = 'Farthing'
 
-/** Opens DNS and fetcher; `names.start()` begins the checks. The fault is `config/value`. */
+/** `names.start()` begins the checks. Fault: `config/value`. */
 export function openWeb({ config, clock, timers, internet, peerAddresses, ...own }: WebDependencies): Result<OpenWeb> {
   const network = config.deny.find((text) => !isNetwork(text))
   if (network !== undefined) return refused('web.deny', network, 'networks like 203.0.113.0/24, separated by commas')

@@ -5,7 +5,6 @@ import type { NameSystem } from './name-system.ts'
 import { hostOf } from './public-url.ts'
 
 const KEPT_MS = 300_000
-/** Maximum wait of a reader. Later readers use the known addresses while new ones are looked up. */
 const WAIT_MS_MAX = 2_000
 
 /**
@@ -20,7 +19,7 @@ export class OwnHosts {
   #asking: Promise<void> | null = null
   #untilMs = Number.NEGATIVE_INFINITY
 
-  /** `publicUrl`: the public base address of this node. `announced`: the multiaddress that peers are told. Null if none. */
+  /** `publicUrl` is a base address, `announced` a multiaddress. */
   constructor(
     { publicUrl, announced }: { readonly publicUrl: string | null; readonly announced: string | null },
     { names, clock }: { readonly names: Pick<NameSystem, 'lookUp'>; readonly clock: Clock },
@@ -32,7 +31,7 @@ export class OwnHosts {
     this.#clock = clock
   }
 
-  /** The known addresses. A reader waits only if it starts a new lookup, or if no address is known yet. Never fails. */
+  /** A reader waits only if it starts a lookup, or if no address is known yet. Never fails. */
   readonly addresses = async (signal: AbortSignal): Promise<readonly string[]> => {
     const isDue = this.#asking === null && this.#clock.now() >= this.#untilMs
     if (isDue)
@@ -43,11 +42,10 @@ export class OwnHosts {
     return [...this.#known.values()].flat()
   }
 
-  /** Looks up all hosts. A reader's signal does not cancel this: other readers may wait for the same answer. */
+  /** A reader's signal does not cancel this: others may wait for the same answer. */
   async #ask(): Promise<void> {
     const wait = AbortSignal.timeout(WAIT_MS_MAX)
     const found = await Promise.all([...this.hosts].map((host) => this.#lookUp(host, wait)))
-    // After a failed lookup the next reader tries again.
     this.#untilMs = found.includes(false) ? Number.NEGATIVE_INFINITY : this.#clock.now() + KEPT_MS
   }
 

@@ -4,14 +4,12 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { WebPage, WebReader, WebRequest } from '../../marketplace/ports/web.ts'
 
-/** Maximum bytes of all cached pages. */
 export const BYTES_MAX = 32 * 1_024 * 1_024
 /** Memory of a cached page beside its body. */
 const PAGE_BYTES = 4_096
 /** How long a page with validators is kept for revalidation. */
 const REVALIDATE_MS = 3_600_000
 
-/** A running read, and how many callers wait for it. */
 interface Flight {
   readonly page: Promise<Result<WebPage>>
   readonly controller: AbortController
@@ -20,7 +18,7 @@ interface Flight {
 
 /**
  * Caches the pages of another reader, if the request accepts an older copy (`freshMs`) and the site allows it. Equal
- * requests at the same time share one read, which is cancelled when its last caller gives up.
+ * requests at the same time share one read.
  */
 export class PageCache implements WebReader {
   readonly #reader: WebReader
@@ -102,7 +100,7 @@ function validatorsOf(kept: WebPage | undefined): Pick<WebRequest, 'etag' | 'las
   return { ...(etag && { etag }), ...(lastModified && { lastModified }), copyUrl }
 }
 
-/** A copy that the site just confirmed; the redirects to it may have changed. */
+/** The redirects to an unchanged page may have changed. */
 function revalidated({ maxAgeMs: before, ...kept }: WebPage, said: WebPage): WebPage {
   const { fetchedAtMs, storable, redirects, maxAgeMs = before } = said
   return { ...kept, fetchedAtMs, storable, redirects, ...(maxAgeMs !== undefined && { maxAgeMs }) }
@@ -112,7 +110,6 @@ function keyOf({ href }: URL, { accept, bytesMax, tooLong, until, robots }: WebR
   return JSON.stringify([href, accept, bytesMax, tooLong, until, robots])
 }
 
-/** The result of a read, or a timeout if this caller gave up. */
 function orAborted(page: Promise<Result<WebPage>>, { host }: URL, signal: AbortSignal): Promise<Result<WebPage>> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => resolve(fail(fault('web/timeout', { host })))

@@ -4,7 +4,7 @@ import { PROVIDER_NAMES } from '../../config/outside-settings.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
-/** The operator's keys at providers. The class shows none of them in logs or JSON. */
+/** The operator's keys at providers, in a private field: no log and no JSON shows them. */
 export class ProviderKeys {
   readonly #keys: ReadonlyMap<string, string>
 
@@ -12,24 +12,24 @@ export class ProviderKeys {
     this.#keys = new Map(Object.entries(keys))
   }
 
-  /** Key of a provider by its name in the settings; null if there is none. */
+  /** `provider` is its name in the settings. */
   of(provider: string): string | null {
     return this.#keys.get(provider) ?? null
   }
 }
 
-/** Prefix of key names that the model backends file refers to. */
+/** Prefix of keys that the model backends file refers to. */
 export const MODEL_KEY_PREFIX = 'model:'
 
 const KEYS_MAX = 64
 const FILE_BYTES_MAX = 65_536
-/** Characters that an HTTP header or a query can carry. */
+/** What an HTTP header or a query can carry. */
 const KEY = /^[\x21-\x7e]{1,512}$/
 const NAMES: ReadonlySet<string> = new Set(Object.values(PROVIDER_NAMES).flat())
 
 /**
- * Reads the keys file, `{"<provider>": "<key>"}`; without a file there are no keys. Fault: `config/file` if it cannot
- * be read, is malformed, or names an unknown provider. The fault never shows the file's content.
+ * Reads `{"<provider>": "<key>"}`. Fault: `config/file` if the file cannot be read, is malformed, or names an unknown
+ * provider. It never shows the file's content.
  */
 export async function readProviderKeys(path: string | null): Promise<Result<ProviderKeys>> {
   if (path === null) return ok(new ProviderKeys())

@@ -4,7 +4,6 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { LONG_HOST, URL_CHARS_MAX } from '../../marketplace/ports/web.ts'
 import type { AddressGuard } from './address-guard.ts'
 
-/** Rules that a caller's address must pass before anything is fetched. */
 export interface UrlRules {
   readonly ports: readonly number[]
   readonly guard: AddressGuard
@@ -17,7 +16,7 @@ const HAS_SPACES = /[\s\p{Cc}]/u
 /** Names for this machine, for its network, or for hosts outside the public internet. */
 const INNER_NAME = /(^|\.)(localhost|localdomain|local|internal|onion|home\.arpa)$/
 
-/** Reads a caller's address. The fault is `web/refused` with the reason. */
+/** Reads a caller's address. Fault: `web/refused`. */
 export function readPublicUrl(text: string, rules: UrlRules): Result<URL> {
   if (text.length > URL_CHARS_MAX) return refused(`it is longer than ${URL_CHARS_MAX} characters`)
   if (!/^https?:\/\//i.test(text) || HAS_SPACES.test(text) || LONG_HOST.test(text) || !URL.canParse(text))
@@ -26,18 +25,17 @@ export function readPublicUrl(text: string, rules: UrlRules): Result<URL> {
   if (url.href.length > URL_CHARS_MAX) return refused(`it is longer than ${URL_CHARS_MAX} characters`)
   if (url.username !== '' || url.password !== '') return refused('it has credentials')
   if (!rules.ports.includes(portOf(url))) return refused(`port ${portOf(url)} is not read`)
-  // A trailing dot means the same host; the certificate and the rules below expect the name without it.
+  // The certificate and the rules below expect the name without a trailing dot.
   url.hostname = url.hostname.replace(/\.$/, '')
   const reason = hostRefusal(hostOf(url), rules)
   return reason === null ? ok(url) : refused(reason)
 }
 
-/** Host of a URL: a name, or an address without brackets. */
+/** A name, or an address without brackets. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 
-/** Port of a URL, or the default port of its scheme. */
 export function portOf({ port, protocol }: URL): number {
   return port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port)
 }

@@ -7,7 +7,6 @@ import { frankfurter } from './providers/frankfurter.ts'
 import type { Checkable, ProviderCheck, ProviderFacts } from './providers/provider.ts'
 import { ProviderChain } from './providers/provider-chain.ts'
 
-/** What exchange rates need. */
 export interface ReferenceRateDependencies {
   readonly choices: readonly ProviderChoice[]
   readonly clock: Clock
@@ -15,20 +14,20 @@ export interface ReferenceRateDependencies {
 }
 
 const STALE_MS = 5 * 86_400_000
-/** The ECB publishes the rates of a working day at about 16:00 in Frankfurt; 15 minutes later they are available. */
+/** The ECB publishes at about 16:00 in Frankfurt on working days. The rates can be read 15 minutes later. */
 const PUBLISHED = { hour: 16, minute: 15, second: 0, millisecond: 0, microsecond: 0, nanosecond: 0 }
 const ZONE = 'Europe/Berlin'
-/** How long rates count as fresh while newer ones are overdue: the day may be a holiday. */
+/** How long rates are fresh while newer ones are overdue: the day may be a holiday. */
 const OVERDUE_MS = 3_600_000
 const FRIDAY = 5
-/** Time limit of the first query at the start, which lets quotes judge currencies before a payment. */
+/** Time limit of the first query. Quotes judge currencies by its rates, before a payment. */
 const FIRST_MS = 6_000
 
 const ADAPTERS: Readonly<Record<string, (parts: RateDependencies) => RateProvider>> = { ecb, frankfurter }
 
 /**
- * Reference rates of the operator's providers. If no provider answers, rates of the last days are served, marked as
- * stale.
+ * Euro reference rates of the operator's providers. Rates of the last days are served as stale while no provider
+ * answers.
  */
 export class ProviderRates implements CurrencyRates, Checkable {
   readonly #chain: ProviderChain<null, ReferenceRates>
@@ -62,7 +61,6 @@ export class ProviderRates implements CurrencyRates, Checkable {
     return this.#chain.checkAll()
   }
 
-  /** Checks the providers now and regularly afterwards, and asks for the rates; resolves after the first round. */
   async start(): Promise<void> {
     await this.#chain.start()
     if (this.#chain.facts.length > 0) await this.#chain.ask(null, AbortSignal.timeout(FIRST_MS))
@@ -73,10 +71,7 @@ export class ProviderRates implements CurrencyRates, Checkable {
   }
 }
 
-/**
- * How long rates are fresh after the query, in milliseconds: until the next publication. If a publication is already
- * missing, at most {@link OVERDUE_MS}.
- */
+/** Milliseconds until the next publication. If a publication is already missing, at most {@link OVERDUE_MS}. */
 export function freshFor(askedMs: number, { rateDate }: Pick<ReferenceRates, 'rateDate'>): number {
   const asked = Temporal.Instant.fromEpochMilliseconds(askedMs).toZonedDateTimeISO(ZONE)
   let next = asked.with(PUBLISHED)

@@ -1,14 +1,13 @@
 /** A site's rules for this node's crawler (RFC 9309). */
 export interface RobotsRules {
-  /** Whether a path with its query may be read. */
+  /** `path` includes the query. */
   readonly allows: (path: string) => boolean
-  /** Approximate memory of the rules, in characters. */
+  /** Approximate memory, in characters. */
   readonly size: number
 }
 
-/** Rules of a site without restrictions. */
 export const ALL_ALLOWED: RobotsRules = { allows: () => true, size: 1 }
-/** Rules of a site whose robots.txt cannot be read, or has too many patterns with stars. */
+/** For a site whose robots.txt cannot be read, or has too many patterns with stars. */
 export const NONE_ALLOWED: RobotsRules = { allows: () => false, size: 1 }
 
 interface Rule {
@@ -26,8 +25,8 @@ const STARRED_MAX = 2_000
 const LINE = /^[ \t]*(user-agent|allow|disallow)[ \t]*:[ \t]*([^\s#]*)/i
 
 /**
- * Reads robots.txt for a product token. The longest matching pattern decides; of two equally long ones, the allowing
- * one. Time is linear in the file and, per rule, in the path, because a stranger wrote the file.
+ * The longest matching pattern decides; of two equally long ones, the allowing one. Time must stay linear in the file
+ * and, per rule, in the path, because a stranger wrote the file.
  */
 export function readRobots(text: string, product: string): RobotsRules {
   const own: Rule[] = []
@@ -64,7 +63,7 @@ function ruleOf(allow: boolean, pattern: string): Rule {
   return { allow, parts: copyOf(normal(plain)).split('*'), isEnd, length: pattern.length }
 }
 
-/** A real copy: a substring would keep the whole file in memory, half a megabyte per site. */
+/** A substring would keep the whole file in memory, half a megabyte per site. */
 function copyOf(text: string): string {
   return Buffer.from(text).toString()
 }
@@ -79,7 +78,7 @@ function isAllowed(rules: readonly Rule[], path: string): boolean {
   return best?.allow ?? true
 }
 
-/** Each part is matched at its leftmost position, which is enough; only the last part may have to be at the end. */
+/** The leftmost position of each part is enough; only the last part may have to be at the end. */
 function matches({ parts, isEnd }: Rule, path: string): boolean {
   const [head = '', ...rest] = parts
   if (!path.startsWith(head)) return false
@@ -94,7 +93,7 @@ function matches({ parts, isEnd }: Rule, path: string): boolean {
   return isEnd ? path.length - last.length >= at && path.endsWith(last) : path.indexOf(last, at) >= 0
 }
 
-/** One canonical spelling of a path: non-ASCII characters percent-encoded, escapes in capitals. */
+/** One canonical spelling of a path. */
 function normal(path: string): string {
   if (PLAIN.test(path)) return path
   return path

@@ -8,29 +8,24 @@ import { ALL_ALLOWED, NONE_ALLOWED, type RobotsRules, readRobots } from './robot
 /** Bytes of the file that RFC 9309 requires to be read. */
 export const BYTES_MAX = 512_000
 const CACHE_BYTES_MAX = 8_388_608
-/**
- * Faults caused by this node or its callers, not by the site. They are not cached, so they do not affect other callers.
- */
+/** Faults of this node or its callers. They are not cached, so that they do not affect other callers. */
 const OWN_FAULTS: ReadonlySet<string> = new Set(['web/timeout', 'web/busy'])
 const KEPT_MS = { answered: 3_600_000, unreachable: 60_000 }
 
-/** Reads a page without checking its robots.txt. */
 export type ReadFile = (url: URL, bytesMax: number) => Promise<Result<WebPage>>
 
 /**
- * A site whose robots.txt is unreachable forbids everything (RFC 9309, 2.3.1.4). The fault says so, and does not claim
- * that the site asked for it.
+ * A site whose robots.txt is unreachable forbids everything (RFC 9309, 2.3.1.4). The fault must not claim that the site
+ * asked for it.
  */
 const SILENT = fault('web/refused', { reason: 'the robots.txt of the site cannot be read now' })
 
 interface Kept {
   readonly rules: RobotsRules
-  /** Why the file could not be read; null if it was. */
   readonly silent: Fault | null
   readonly untilMs: number
 }
 
-/** The robots.txt rules of sites, cached for a while. */
 export class Robots {
   readonly #product: string
   readonly #clock: Clock
@@ -44,10 +39,7 @@ export class Robots {
     this.#clock = clock
   }
 
-  /**
-   * Whether a site allows a page to be read. A missing file forbids nothing. Faults: the reason why the file could not
-   * be read; `web/timeout` and `web/busy` if the attempt was not finished.
-   */
+  /** Whether a site allows a page to be read. The fault says why the robots.txt could not be read. */
   async allows(url: URL, read: ReadFile): Promise<Result<boolean>> {
     const kept = this.#kept.get(url.origin)
     const isFresh = kept !== undefined && kept.untilMs > this.#clock.now()

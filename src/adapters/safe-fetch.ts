@@ -11,42 +11,33 @@ import { hostOf, readPublicUrl, type UrlRules } from './public-url.ts'
 import { Robots } from './robots.ts'
 import { connectToStranger, type SocketDependencies } from './stranger-socket.ts'
 
-/** What the fetcher needs. */
 export interface SafeFetcherDependencies extends SocketDependencies {
   readonly urls: UrlRules
   readonly names: SocketDependencies['names'] & { readonly readiness: () => Readiness }
-  /** Product token for robots.txt, and the User-Agent that begins with it. */
+  /** `product` is the token for robots.txt, with which `userAgent` begins. */
   readonly product: string
   readonly userAgent: string
-  /** Whether robots.txt is obeyed for requests that ask for it. */
   readonly robots: boolean
   readonly clock?: Clock
-  /** Time limit of a whole read, including the wait for its turn. */
   readonly totalMs?: number
 }
 
-/** Maximum time for a page, redirects and waiting included. */
+/** Redirects and waiting included. */
 export const TOTAL_MS = 9_000
-/** Maximum redirects that are followed. */
 export const REDIRECTS_MAX = 5
 const STATUS_MAX = 599
-/** Maximum bytes of an answer's headers. */
 export const HEADER_BYTES_MAX = 16_384
-/**
- * Maximum raw bytes on a connection per byte of page, and bytes beside them. Framing is far shorter than the page
- * itself.
- */
+/** A connection may carry so many times the bytes of its page, and `RAW_BYTES_MORE`: real framing is far shorter. */
 const RAW_FACTOR = 4
 const RAW_BYTES_MORE = 524_288
 const RAW_CHECK_MS = 50
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** One answer: a redirect to follow, or the page. */
 type Hop = { readonly to: string; readonly status: number } | { readonly page: WebPage }
 
 /**
- * The only way to fetch pages of strangers. Every address of every hop passes the guard before the connection; one
- * signal ends everything; length, speed and coding of an answer are never trusted.
+ * The only way to fetch pages of strangers. Every address of every hop passes the guard before the connection. Length,
+ * speed and coding of an answer are never trusted.
  */
 export class SafeFetcher implements WebReader {
   readonly #parts: SafeFetcherDependencies
@@ -91,7 +82,6 @@ export class SafeFetcher implements WebReader {
     return fail(unusable(url, `it redirects more than ${REDIRECTS_MAX} times`))
   }
 
-  /** Why a hop is refused, or null. */
   async #refusal(url: URL, request: WebRequest, signal: AbortSignal): Promise<Fault | null> {
     const checked = this.check(url.href)
     if (!checked.ok) return checked.fault
@@ -103,9 +93,9 @@ export class SafeFetcher implements WebReader {
     return allowed.value ? null : fault('web/refused', { reason: 'the robots.txt of the site asks not to read it' })
   }
 
-  /** The target of a redirect. It must pass all checks of the first address, and must not drop https. */
+  /** A redirect must pass all checks of the first address, and must not drop https. */
   #next(from: URL, location: string): Result<URL> {
-    // A long location is not parsed: parsing a host takes time quadratic in its length.
+    // Parsing a host takes time quadratic in its length.
     const to = location.length > URL_CHARS_MAX ? null : URL.parse(location, from.href)
     if (to === null) return fail(unusable(from, 'it redirects to an invalid URL'))
     to.hash = ''
@@ -144,7 +134,7 @@ export class SafeFetcher implements WebReader {
       reset: true,
       signal,
     })
-    // The connection may be cut before the body ends. The resulting error is expected.
+    // The connection may be cut before the body ends.
     body.on('error', () => {})
     if (statusCode > STATUS_MAX) return fail(unusable(url, 'its status is not an HTTP status'))
     const location = headerOf(headers, 'location')
@@ -197,10 +187,7 @@ export class SafeFetcher implements WebReader {
   }
 }
 
-/**
- * The request for one URL of a redirect chain. Validators belong to one page (RFC 9110, 8.8), so other URLs do not get
- * them.
- */
+/** Validators belong to one page (RFC 9110, 8.8), so other URLs of a redirect chain do not get them. */
 function ofUrl(url: URL, request: WebRequest, copyUrl: string): WebRequest {
   if (url.href === copyUrl) return request
   const { etag: _etag, lastModified: _lastModified, ...bare } = request
@@ -208,8 +195,8 @@ function ofUrl(url: URL, request: WebRequest, copyUrl: string): WebRequest {
 }
 
 /**
- * A connector that gives a client the prepared connection once. It answers asynchronously, because the client is not
- * ready during the call.
+ * Gives a client the prepared connection once. It answers asynchronously, because the client is not ready during the
+ * call.
  */
 function onlyOnce(socket: Socket): buildConnector.connector {
   let isUsed = false
@@ -220,10 +207,7 @@ function onlyOnce(socket: Socket): buildConnector.connector {
   }
 }
 
-/**
- * Ends a connection that carries far more bytes than its page: interim responses and chunk framing count nowhere else.
- * Returns a function that stops the watch.
- */
+/** Interim responses and chunk framing count nowhere else. The returned function stops the watch. */
 function endFloods(socket: Socket, bytesMax: number): () => void {
   const rawMax = bytesMax * RAW_FACTOR + RAW_BYTES_MORE
   const watch = setInterval(() => {
@@ -232,7 +216,7 @@ function endFloods(socket: Socket, bytesMax: number): () => void {
   return () => clearInterval(watch)
 }
 
-/** Resolves with the work's value; rejects once the signal is aborted, even if the work never ends. */
+/** Rejects once the signal is aborted, even if the work never ends. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error)
@@ -246,7 +230,6 @@ function unusable(url: URL, reason: string): Fault {
   return fault('web/answer', { host: hostOf(url), reason })
 }
 
-/** The fault of a broken exchange, with the reason why there is no usable answer. */
 function brokenBy(url: URL, error: unknown): Fault {
   const { code = '', name } = error as { readonly code?: string; readonly name?: string }
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return unusable(url, `its headers are longer than ${HEADER_BYTES_MAX} bytes`)
@@ -258,18 +241,15 @@ function brokenBy(url: URL, error: unknown): Fault {
   return unusable(url, 'it broke off')
 }
 
-/** Headers of an answer as the parser gives them; repeated headers are a list. */
 type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 const VALUE_CHARS_MAX = 512
 
-/** A header's value, repeated ones joined; empty if absent. */
 function headerOf(headers: AnswerHeaders, name: string): string {
   const value = headers[name]
   return typeof value === 'string' ? value : (value ?? []).join(', ')
 }
 
-/** The parsed Content-Type header; its text is cut at a bound. */
 function contentTypeOf(headers: AnswerHeaders): {
   readonly contentType: string
   readonly mediaType: string
@@ -282,7 +262,7 @@ function contentTypeOf(headers: AnswerHeaders): {
   return { contentType, mediaType, charset: (quoted ?? plain)?.toLowerCase() ?? null }
 }
 
-/** A validator header, which is sent back to the same server later; null if absent, malformed or too long to keep. */
+/** A validator header; null if absent, malformed or too long to keep. */
 function validatorOf(headers: AnswerHeaders, name: string): string | null {
   const value = headers[name]
   return typeof value === 'string' && value !== '' && value.length <= VALUE_CHARS_MAX && isHeaderText(value)
@@ -290,7 +270,7 @@ function validatorOf(headers: AnswerHeaders, name: string): string | null {
     : null
 }
 
-/** Whether an answer may be shown to another caller later without asking the site again (RFC 9111). */
+/** Whether another caller may get the answer later (RFC 9111). */
 function isStorable(headers: AnswerHeaders): boolean {
   const directives = headerOf(headers, 'cache-control').toLowerCase()
   if (/(^|[\s,])(no-store|no-cache|private)($|[\s,=])/.test(directives) || headerOf(headers, 'vary').trim() === '*')
@@ -298,10 +278,7 @@ function isStorable(headers: AnswerHeaders): boolean {
   return maxAgeOf(headers) !== 0 && (directives !== '' || !/no-cache/i.test(headerOf(headers, 'pragma')))
 }
 
-/**
- * How long an answer may be shown without asking the site again, in milliseconds from its arrival; null if the site
- * leaves that to the cache (RFC 9111, 4.2.1 and 5.3).
- */
+/** Milliseconds from the arrival; null if the site leaves that to the cache (RFC 9111, 4.2.1 and 5.3). */
 function maxAgeOf(headers: AnswerHeaders): number | null {
   const directives = headerOf(headers, 'cache-control').toLowerCase()
   const [, seconds] =
@@ -310,13 +287,12 @@ function maxAgeOf(headers: AnswerHeaders): number | null {
     return Math.max(0, Number(seconds) - Number(/^\d+$/.exec(headerOf(headers, 'age'))?.[0] ?? 0)) * 1_000
   const expires = headerOf(headers, 'expires')
   if (expires === '') return null
-  // An invalid date, often "0", means expired. The lifetime is the difference of the answer's own two dates, because
-  // clocks of two machines may differ.
+  // An invalid date, often "0", means expired. The answer's own two dates are compared, because clocks of two machines
+  // may differ.
   const [until, sent] = [Date.parse(expires), Date.parse(headerOf(headers, 'date'))]
   return Number.isNaN(until) ? 0 : Number.isNaN(sent) ? null : Math.max(0, until - sent)
 }
 
-/** Whether a text is a valid header value. */
 function isHeaderText(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text)
 }

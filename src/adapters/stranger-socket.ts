@@ -8,21 +8,20 @@ import type { FetchGate } from './fetch-gate.ts'
 import type { NameSystem } from './name-system.ts'
 import { hostOf, portOf } from './public-url.ts'
 
-/** Redirects connections to public addresses; only tests set it, to build an internet of their own. */
+/** Redirects connections to public addresses, for tests only. */
 export interface Dial {
   to(address: string, port: number): { readonly address: string; readonly port: number }
-  /** Certificate authority that is trusted there. */
+  /** A certificate authority that is trusted there. */
   readonly ca?: string
 }
 
-/** What connections to strangers need. */
 export interface SocketDependencies {
   readonly names: Pick<NameSystem, 'lookUp'>
   readonly guard: AddressGuard
   readonly gate: FetchGate
   /**
-   * Addresses that must not be connected to, in addition to those of this machine's interfaces: the public ones of this
-   * node, and those of its peers.
+   * Addresses that must not be connected to, beside those of this machine's interfaces: the public ones of this node,
+   * and those of its peers.
    */
   readonly ownAddresses: (signal: AbortSignal) => Promise<readonly string[]>
   readonly dial?: Dial
@@ -32,7 +31,7 @@ const ADDRESSES_MAX = 8
 /** How long one address is tried before the next. */
 const ATTEMPT_MS = 1_000
 
-/** A connection to a stranger. `close` closes it, and `FetchGate` counts it no longer. */
+/** `close` also frees the place in the `FetchGate`. */
 export interface StrangerSocket {
   readonly socket: Socket
   readonly close: () => void
@@ -40,7 +39,7 @@ export interface StrangerSocket {
 
 /**
  * Connects to the host of a URL. The name is looked up once, the guard checks every address, and the socket uses
- * exactly these addresses. A later DNS answer has no effect (DNS rebinding). Faults: `web/refused`, `web/unreachable`,
+ * exactly these: a later DNS answer has no effect (DNS rebinding). Faults: `web/refused`, `web/unreachable`,
  * `web/timeout`, `web/busy`.
  */
 export async function connectToStranger(
@@ -77,7 +76,7 @@ function open(url: URL, addresses: readonly string[], dial: Dial | undefined): S
       targets.map(({ address }) => ({ address, family: isIP(address) })),
     )
   const to = {
-    // For a literal IP address no lookup happens, so the host must be the target itself.
+    // For a literal IP address no lookup happens, so the host must be the target.
     host: isIP(host) === 0 ? host : (targets[0]?.address ?? host),
     port: targets[0]?.port ?? port,
     lookup,
@@ -92,7 +91,7 @@ function open(url: URL, addresses: readonly string[], dial: Dial | undefined): S
   return connectSafely({ ...to, ...named, ...trusted, ...once, ALPNProtocols: ['http/1.1'], rejectUnauthorized: true })
 }
 
-/** Waits until a socket is writable, TLS included; returns null then, or the fault. */
+/** Waits until the socket is writable, TLS included; null then, else the fault. */
 function connected(socket: Socket, url: URL, signal: AbortSignal): Promise<ReturnType<typeof fault> | null> {
   const host = hostOf(url)
   return new Promise((resolve) => {

@@ -17,18 +17,17 @@ const FACT_CHARS_MAX = 300
 const QUESTION_CHARS_MAX = 300
 const ANSWER_CHARS_MAX = 2_000
 
-/** An error in a file with its place. Thrown and caught within this file. */
 class Wrong extends Error {}
 
 /**
  * Reads the operator's comparison with other products: an object by product name, each with the texts of {@link
- * COMPARISON_FIELDS}. Empty without a file. The fault is `config/file` and names the place.
+ * COMPARISON_FIELDS}. The fault `config/file` names the place.
  */
 export function readComparison(path: string | null): Promise<Result<Comparison>> {
   return path === null ? Promise.resolve(ok({})) : readChecked(path, comparisonIn)
 }
 
-/** Reads the operator's questions: a list of `question` and `answer`. Empty without a file. Fault `config/file`. */
+/** Reads the operator's questions: a list of `question` and `answer`. Fault `config/file`. */
 export function readFaq(path: string | null): Promise<Result<readonly FaqEntry[]>> {
   return path === null ? Promise.resolve(ok([])) : readChecked(path, faqIn)
 }

@@ -8,7 +8,6 @@ import type { DaemonOptions } from '../daemon/open-core.ts'
 import { systemClock } from '../daemon/runtime.ts'
 import { changedAt, readComparison, readFaq } from './chat-files.ts'
 
-/** What the info API is given. */
 export interface ChatInfoParts {
   readonly config: DaemonOptions['config']
   readonly outside: RunningOutside
@@ -16,7 +15,7 @@ export interface ChatInfoParts {
   readonly bounds: OwnerBounds
 }
 
-/** Opens the info API of the chat. The fault is `config/file`, for an unusable file of the operator. */
+/** Fault `config/file` for an unusable file of the operator. */
 export async function openChatInfo({ config, outside, platform, bounds }: ChatInfoParts): Promise<Result<ChatInfo>> {
   const { tokensMax, budgetMs, wallets, qaModel, comparisonFile, faqFile } = config.chat
   const comparison = await readComparison(comparisonFile)
@@ -24,7 +23,7 @@ export async function openChatInfo({ config, outside, platform, bounds }: ChatIn
   const faq = await readFaq(faqFile)
   if (!faq.ok) return faq
   const { file, gguf } = config.outside.models
-  // As in the dashboard: wallets can sign in only if the host name is certain.
+  // Wallets can sign in only if the host name is certain.
   const isNamed = config.rpc.publicUrl !== null || isLoopback(config.rpc.host)
   const means = {
     models: outside.models,

@@ -12,24 +12,21 @@ import { openChatInfo } from './chat-info.ts'
 import { ChatRoom } from './chat-room.ts'
 import { openChatKeys } from './stores/level-chat-keys.ts'
 
-/** Most texts that are spoken or sent at once. The sound of each may take 43 megabytes. */
+/** The sound of each text may take 43 megabytes. */
 const VOICES_AT_ONCE = 8
 
-/** What the chat platform is given. */
 export interface ChatParts {
   readonly options: DaemonOptions
   readonly outside: RunningOutside | null
   readonly metrics: Metrics
 }
 
-/** The chat platform of a running node. */
 export interface RunningChat {
   readonly api: ChatApi
-  /** Ends every chat and admits no more. */
   readonly stop: () => void
 }
 
-/** Opens the chat platform with its keys. Null if it is off. */
+/** Null if the chat platform is off. */
 export async function openChat(
   { options, outside, metrics }: ChatParts,
   stops: Stop[],
@@ -70,7 +67,6 @@ export async function openChat(
   return ok({ api, stop: () => room.close() })
 }
 
-/** Speech for answers and texts. */
 function openVoice({
   platform,
   outside: { speech, engines },

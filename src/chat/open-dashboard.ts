@@ -14,10 +14,10 @@ import { systemClock } from '../daemon/runtime.ts'
 import { folderPaths } from '../storage/folder.ts'
 import { isPassword, readOperatorPassword } from '../storage/operator-password.ts'
 
-/** Most passwords that are being checked or wait for it. Each check takes memory and a core for a while. */
+/** Most passwords in check or waiting for it. Each check takes memory and a core for a while. */
 const WAITING_MAX = 4
 
-/** The dashboard of a node. The operator signs in with the password, if one is set, or with the token of the data folder. */
+/** The operator signs in with the password, if one is set, else with the token of the data folder. */
 export function openDashboard(
   { chat, dataDir }: Config,
   operatorToken: string,
@@ -32,7 +32,7 @@ export function openDashboard(
   })
 }
 
-/** The file of the password is read each time, so a new password is valid without a restart. */
+/** The file is read each time, so a new password is valid without a restart. */
 function operatorSecret(path: string, token: string): OperatorSecret {
   let waiting = 0
   let turn: Promise<unknown> = Promise.resolve()

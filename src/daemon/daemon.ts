@@ -27,27 +27,28 @@ import { type Core, type DaemonOptions, openCore, repeat, type Stop } from './op
 import { systemClock, systemTimers } from './runtime.ts'
 import { VERSION } from './version.ts'
 
-/** A running daemon. */
 export interface Daemon {
   readonly node: NodeApi
   readonly url: string
-  /** Multiaddresses at which peers reach this node; empty without the network. */
+  /** Multiaddresses at which peers reach this node. */
   readonly peerAddresses: readonly string[]
-  /** Stops all parts in the reverse order of their start. Paid calls that take too long are taken up at the next start. */
+  /**
+   * Stops all parts in the reverse order of their start. Paid calls that take too long are taken up at the next start.
+   */
   readonly stop: () => Promise<void>
 }
 
 /**
- * How long a stopping node waits for calls in progress. A stop may take five seconds in all. On a busy machine the disk and running
- * verification need more than half of them.
+ * How long a stopping node waits for calls in progress. A stop may take five seconds in all, and on a busy machine the
+ * disk and running verification need more than half of them.
  */
 const CALLS_GRACE_MS = 800
 const PRUNE_MS = 600_000
 const MARK_BYTES = 8
-/** A node that started less than this ago may find a heavier branch without cause for alarm. */
+/** A node that just started may find a heavier branch without cause for alarm. */
 const SETTLED_MS = 60_000
 
-/** Starts a daemon, or gives the fault that prevents it; then nothing is left running. */
+/** After a fault nothing is left running. */
 export async function startDaemon(options: DaemonOptions): Promise<Result<Daemon>> {
   const stops: Stop[] = []
   const stopAll = async (): Promise<void> => {
@@ -123,7 +124,6 @@ async function assemble(options: DaemonOptions, stops: Stop[]): Promise<Result<O
   return ok({ node, url: url.value, peerAddresses: network.value?.addresses() ?? [] })
 }
 
-/** Logs that the node is ready, then one line a minute. */
 function sayReady(
   { logger, params }: DaemonOptions,
   node: NodeApi,
@@ -135,7 +135,6 @@ function sayReady(
   return startPulse({ logger, timers: systemTimers, node, mined, behind: () => standing.behind })
 }
 
-/** The operator's token in the data folder, which is made if it is missing. */
 async function operatorTokenOf({ config: { dataDir } }: DaemonOptions): Promise<Result<string>> {
   try {
     return ok(await makeOperatorToken(folderPaths(dataDir).operatorToken))
@@ -144,7 +143,6 @@ async function operatorTokenOf({ config: { dataDir } }: DaemonOptions): Promise<
   }
 }
 
-/** Opens the peer-to-peer network; null if it is turned off. */
 async function openNetwork(
   { config, params, logger, onFatal, transactionMode = 'gossip' }: DaemonOptions,
   { chain, store, mempool, verifier }: Core,
@@ -166,7 +164,6 @@ async function openNetwork(
   return opened
 }
 
-/** The node's state in the network: its peers, whether it is synced, and whether it can serve. */
 class Standing {
   stopping = false
   readonly #network: PeerNetwork | null
@@ -180,18 +177,18 @@ class Standing {
     return this.#network?.node.peers.list().length ?? 0
   }
 
-  /** IP addresses of the peers, without those that are reached by name. */
+  /** Without peers that are reached by name. */
   get peerAddresses(): readonly string[] {
     const peers = this.#network?.api.peers() ?? []
     return peers.flatMap(({ address }) => /^\/ip[46]\/([^/]+)\//.exec(address)?.[1] ?? [])
   }
 
-  /** Whether this node is behind the network. True also from the start until it has caught up; always false without a network. */
+  /** True also from the start until the node has caught up; always false without a network. */
   get behind(): boolean {
     return this.#network?.node.synchroniser.progress().behind ?? false
   }
 
-  /** Whether a deep reorganisation would be suspicious: the node is synced, has peers, and did not just start. */
+  /** Whether a deep reorganisation would be suspicious. */
   get settled(): boolean {
     return this.peerCount > 0 && !this.behind && systemClock.now() - this.#startedMs >= SETTLED_MS
   }
@@ -214,7 +211,7 @@ function storeReasons(market: Market | null): readonly string[] {
   return away === null ? [] : [away]
 }
 
-/** Watches the chain and logs suspicious events. While the watch has a reason (`closedBecause`), the market is closed. */
+/** While the watch has a reason (`closedBecause`), the market is closed. */
 function watchChain({ config, logger }: DaemonOptions, { chain, metrics }: Core, standing: Standing): ChainWatch {
   const onAlert = ({ kind, facts, message }: ChainAlert): void => {
     if (kind === 'reorganised') metrics.reorganisedDeeply()
@@ -230,12 +227,11 @@ function watchChain({ config, logger }: DaemonOptions, { chain, metrics }: Core,
   })
 }
 
-/** The market, and the stablecoin rail if it is on. */
 interface SellingMarket extends Market {
   readonly rail: RunningRail | null
 }
 
-/** What services and chats use outside the chain; null if the node has neither. */
+/** Null if the node has neither services nor chats. */
 async function openReach(
   { config, wallet, logger, internet, fixtureModels, onFatal }: DaemonOptions,
   { metrics, standing }: Core & { readonly standing: Standing },
@@ -263,7 +259,6 @@ async function openReach(
   return outside
 }
 
-/** What the market needs beside the options. */
 interface MarketNeeds extends Core {
   readonly standing: Standing
   readonly watch: ChainWatch
@@ -315,7 +310,7 @@ async function openMarket(
   return rail.ok ? ok({ ...market.value, stable: rail.value?.dollar ?? null, rail: rail.value }) : rail
 }
 
-/** Stops selling and gives calls in progress a moment. Those that take longer are taken up at the next start. */
+/** Calls that take longer than the grace are taken up at the next start. */
 async function closeMarket(market: SellingMarket | null): Promise<void> {
   if (market === null) return
   market.shop.close('the node is stopping')
@@ -325,7 +320,7 @@ async function closeMarket(market: SellingMarket | null): Promise<void> {
   market.rail?.dollar.till.abandon()
 }
 
-/** Continues after a stop or crash: a branch that was connected only in part, waiting transactions, paid calls, unpublished services. */
+/** Continues after a stop or crash. */
 async function resumeWork({
   options,
   core: { chain, mempool },
@@ -345,7 +340,7 @@ async function resumeWork({
   market.registrar.check()
 }
 
-/** Reports a fault only if its code differs from the last one of its area; the same fault may come again with every block. */
+/** The same fault may come again with every block. */
 function onceInARow(tell: (area: string, cause: Fault) => void): (area: string, cause: Fault) => void {
   const last = new Map<string, string>()
   return (area, cause) => {

@@ -16,7 +16,7 @@ import type { DaemonOptions, Stop } from './open-core.ts'
 /** How long a stopping node waits for answers in progress. */
 const ANSWERS_GRACE_MS = 300
 
-/** Opens the HTTP API and gives its address. Faults: `rpc/port-taken`, `rpc/address-unusable`. */
+/** Faults: `rpc/port-taken`, `rpc/address-unusable`. */
 export async function listen(
   { config, logger, onFatal }: DaemonOptions,
   node: NodeApi,
@@ -59,7 +59,7 @@ async function bind(app: FastifyInstance, host: string, port: number): Promise<R
   }
 }
 
-/** Listens on the further addresses of `localhost`. It may have an IPv4 and an IPv6 address, and a server listens on only one of them. */
+/** `localhost` may have an IPv4 and an IPv6 address, and a server listens on only one of them. */
 async function listenOnOthers(server: Server): Promise<void> {
   const { address: taken, port } = server.address() as AddressInfo
   const addresses = await lookup('localhost', { all: true })

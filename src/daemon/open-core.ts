@@ -22,27 +22,25 @@ import { Metrics } from '../telemetry/metrics.ts'
 import { VerifyPool } from '../workers/verify-pool.ts'
 import { eventLoopPacer, systemClock, systemTimers } from './runtime.ts'
 
-/** Opens the store of one kind of claims at a path in the data folder. The daemon closes it. */
+/** `path` is in the data folder. The daemon closes the store. */
 export type OpenClaims = <C extends StoredClaim>(
   path: string,
   kind: ClaimKind<C>,
 ) => Promise<ClaimStore<C> & { close(): Promise<void> }>
 
-/** What a daemon is started with. */
 export interface DaemonOptions {
   readonly config: Config
   readonly params: NetworkParams
   readonly services: readonly ServiceDefinition[]
-  /** Opens the claim stores of the market. */
   readonly openClaims: OpenClaims
-  /** Wallet of the market; null for a node without one, which sells nothing. */
+  /** Null for a node without a wallet, which sells nothing. */
   readonly wallet: WalletKey | null
   /** Whether other nodes may have the same wallet key, as on a devnet. Then at most one of them sells with it. */
   readonly sharesKey?: boolean | undefined
   readonly logger: Logger
-  /** How this node announces transactions; default gossip. Not a setting: only tests and measurements use it. */
+  /** Default gossip. Not a setting: only tests and measurements use it. */
   readonly transactionMode?: TransactionMode
-  /** Replaces the internet that services read. Not a setting: only tests use it. */
+  /** Replaces the internet. Not a setting: only tests use it. */
   readonly internet?: Internet | undefined
   /** Whether models with random weights may answer. Not a setting: only tests use it. */
   readonly fixtureModels?: boolean | undefined
@@ -50,13 +48,12 @@ export interface DaemonOptions {
   readonly onFatal: (error: unknown) => void
 }
 
-/** Stops a part of the daemon. Parts are stopped in the reverse order of their start. */
+/** Parts are stopped in the reverse order of their start. */
 export type Stop = () => Promise<unknown> | unknown
 
 const MIB = 1_048_576
 const SAVE_MEMPOOL_MS = 60_000
 
-/** The parts that all others build on. */
 export interface Core {
   readonly chain: Chain
   readonly mempool: Mempool
@@ -65,7 +62,6 @@ export interface Core {
   readonly store: LevelStore
 }
 
-/** Opens chain, mempool and verification threads, and adds what stops them to `stops`. */
 export async function openCore({ config, params, onFatal }: DaemonOptions, stops: Stop[]): Promise<Result<Core>> {
   const ruleBook = createRuleBook(params, PROTOCOL)
   const { genesis } = ruleBook
@@ -98,7 +94,7 @@ export async function openCore({ config, params, onFatal }: DaemonOptions, stops
   return ok({ chain, mempool, verifier, metrics: new Metrics(), store: opened.value.store })
 }
 
-/** Repeats work at an interval. A failure is fatal, so the work must handle all faults that the node survives. */
+/** A failure is fatal, so the work must handle all faults that the node survives. */
 export function repeat(ms: number, work: () => Promise<unknown>, onFatal: (error: unknown) => void): Stop {
   const timer = setInterval(() => void work().catch(onFatal), ms).unref()
   return () => clearInterval(timer)

@@ -4,10 +4,9 @@ import type { Clock, Pacer, Timers } from '../../consensus/chain/ports.ts'
 /** Longest time of chain work on the main thread before other work gets a turn. */
 const SLICE_MS = 4
 
-/** The system clock. */
 export const systemClock: Clock = { now: () => Date.now() }
 
-/** System timers. They do not keep the process alive. */
+/** They do not keep the process alive. */
 export const systemTimers: Timers = {
   after: (ms, callback) => {
     const timer = setTimeout(callback, ms).unref()
@@ -15,7 +14,7 @@ export const systemTimers: Timers = {
   },
 }
 
-/** A pacer on the event loop. Each stream of work has its own. */
+/** Each stream of work needs a pacer of its own. */
 export function eventLoopPacer(): Pacer {
   let startedMs = performance.now()
   return {

@@ -10,7 +10,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
-/** The attributions of all databases, each once. An unknown database is named by its type. */
+/** An unknown database is named by its type. */
 export function attributionOf(types: readonly string[]): string {
   const words = types.map((type) => WORDS.find(([pattern]) => pattern.test(type))?.[1] ?? `database "${type}"`)
   return [...new Set(words)].join('; ')

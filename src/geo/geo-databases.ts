@@ -9,15 +9,13 @@ import { attributionOf } from './geo-attribution.ts'
 import { geoFactsOf, mergedFacts } from './geo-record.ts'
 import { MmdbFile } from './mmdb-file.ts'
 
-/** What the databases are opened with. */
 export interface GeoParts {
   readonly config: OutsideConfig['geo']
   readonly timers: Timers
-  /** Path of the country database to use without `geo.city-db`, or null. Default: that of an installed package. */
+  /** Path of the country database to use without `geo.city-db`. Default: that of an installed package. */
   readonly fallback?: () => string | null
 }
 
-/** Interval of checking files for changes. */
 const LOOK_MS = 60_000
 const WHAT = 'where addresses are'
 /** A country database that needs no key, used if the operator installed it. */
@@ -36,7 +34,7 @@ export class FileGeoDatabases implements GeoDatabases, Checkable {
     if (files.length > 0) this.#watch()
   }
 
-  /** Opens the files. Fault `config/file` if a configured one is unusable. */
+  /** Fault `config/file` if a configured file is unusable. */
   static async open(parts: GeoParts): Promise<Result<FileGeoDatabases>> {
     const { cityDb, asnDb } = parts.config
     const files: MmdbFile[] = []
@@ -85,7 +83,6 @@ export class FileGeoDatabases implements GeoDatabases, Checkable {
     }))
   }
 
-  /** Stops checking for newer files. */
   stop(): void {
     this.#stopped = true
     this.#cancel?.()
@@ -103,7 +100,7 @@ export class FileGeoDatabases implements GeoDatabases, Checkable {
   }
 }
 
-/** Facts about an address in one file. A record that cannot be decoded has none. */
+/** A record that cannot be decoded has no facts. */
 function factsIn(file: MmdbFile, ip: string): GeoFacts {
   try {
     return geoFactsOf(file.get(ip))

@@ -6,7 +6,7 @@ const ASN_MAX = 0xffff_ffff
 /** Half of the equator, the longest possible distance. */
 const ACCURACY_KM_MAX = 20_040
 
-/** Members of the European Union (ISO 3166-1 alpha-2). Country databases do not state membership. */
+/** ISO 3166-1 alpha-2. Country databases do not state membership. */
 const EUROPEAN_UNION = new Set(
   'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK'.split(' '),
 )
@@ -15,7 +15,7 @@ const EUROPEAN_UNION = new Set(
  * Facts in a database record of any known layout: nested as in GeoIP2 and DB-IP (`country.iso_code`,
  * https://dev.maxmind.com/geoip/docs/databases/city-and-country), or flat as in ip-location-db (`country_code`,
  * `autonomous_system_number`, https://github.com/sapics/ip-location-db) and IPinfo (`asn` as "AS15169"). Values of a
- * wrong type or range count as unknown.
+ * wrong type or range are unknown.
  */
 export function geoFactsOf(record: unknown): GeoFacts {
   const fields = fieldsOf(record)
@@ -40,7 +40,7 @@ export function geoFactsOf(record: unknown): GeoFacts {
   }
 }
 
-/** Merges the facts of several databases. For each fact, the first database that knows it counts. */
+/** For each fact, the first database that knows it counts. */
 export function mergedFacts(found: readonly GeoFacts[]): GeoFacts {
   const merged: Record<string, unknown> = { ...NO_GEO_FACTS }
   for (const facts of found) {
@@ -55,7 +55,7 @@ function countryOf(fields: Fields): string | null {
   return typeof told === 'string' && /^(?!zz|xx)[a-z]{2}$/i.test(told) ? told.toUpperCase() : null
 }
 
-/** The English name of a place. Null if the database has no English names. */
+/** Null if the database has no English names. */
 function nameOf(place: unknown): string | null {
   return textOf(fieldsOf(fieldsOf(place).names).en)
 }

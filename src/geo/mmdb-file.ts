@@ -17,7 +17,6 @@ interface MmdbReader {
   get(ip: string): unknown
 }
 
-/** A file as it was read. */
 interface Held {
   readonly reader: MmdbReader
   readonly version: string
@@ -42,13 +41,12 @@ export class MmdbFile {
     this.#held = held
   }
 
-  /** Opens a file. Fault `config/file` if it cannot be read or is no such database. */
+  /** Fault `config/file` if the file cannot be read or is no such database. */
   static async open(path: string): Promise<Result<MmdbFile>> {
     const held = await read(path)
     return held.ok ? ok(new MmdbFile(path, held.value)) : held
   }
 
-  /** Name of the file, without its folder. */
   get name(): string {
     return basename(this.path)
   }
@@ -58,19 +56,19 @@ export class MmdbFile {
     return { type: databaseType.slice(0, TYPE_CHARS_MAX), buildDate: buildEpoch.toISOString() }
   }
 
-  /** Why the newest file is not in use. Null if it is. */
+  /** Why the newest file is not in use; null if it is. */
   get trouble(): string | null {
     return this.#trouble === null ? null : faultMessage(this.#trouble)
   }
 
-  /** The record of an address. Null if there is none. Throws for a record that cannot be decoded. */
+  /** Null if there is no record. Throws for a record that cannot be decoded. */
   get(ip: string): unknown {
     const { reader } = this.#held
     // In an IPv4 tree the reader would look up the first bits of an IPv6 address.
     return reader.metadata.ipVersion === 4 && ip.includes(':') ? null : reader.get(ip)
   }
 
-  /** Reloads the file if it changed. If the new one is unusable, the old one stays in use. */
+  /** If the new file is unusable, the old one stays in use. */
   async refresh(): Promise<Result<boolean>> {
     const version = await versionOf(this.path)
     if (version === this.#held.version) this.#trouble = null
@@ -104,7 +102,7 @@ async function read(path: string): Promise<Result<Held>> {
   }
 }
 
-/** Checks that the metadata fits the bytes and that addresses can be looked up. Throws if not. */
+/** Throws if the metadata does not fit the bytes or an address cannot be looked up. */
 function proven(reader: MmdbReader, bytes: number): MmdbReader {
   const { databaseType, buildEpoch, ipVersion, nodeCount, searchTreeSize } = reader.metadata
   if (typeof databaseType !== 'string' || Number.isNaN(buildEpoch.getTime()))
@@ -115,7 +113,6 @@ function proven(reader: MmdbReader, bytes: number): MmdbReader {
   return reader
 }
 
-/** Identifies a version of a file. Null if there is no file. */
 async function versionOf(path: string): Promise<string | null> {
   try {
     const { ino, size, mtimeNs } = await stat(path, { bigint: true })

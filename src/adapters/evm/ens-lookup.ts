@@ -10,7 +10,7 @@ import type { JsonRpcNode } from './json-rpc-node.ts'
 const AVATAR_CHARS_MAX = 2_000
 const NAME_CHARS_MAX = 255
 
-/** Carries the fault of a failed query through viem. */
+/** Carries a fault through viem. */
 class Unanswered extends Error {
   readonly fault: Fault
 
@@ -20,7 +20,7 @@ class Unanswered extends Error {
   }
 }
 
-/** A JSON-RPC error in the form that viem expects: `data` holds the reason of a reverted contract. */
+/** A JSON-RPC error in the form that viem expects. */
 class RpcError extends Error {
   readonly code: number
   readonly data: unknown
@@ -116,10 +116,10 @@ class Lookup {
   }
 }
 
-/** Errors, by name or selector, that ask for an off-chain gateway (EIP-3668) or say that one failed. */
+/** Errors, by name or selector, of names that need an off-chain gateway (EIP-3668). */
 const OFF_CHAIN: ReadonlySet<string> = new Set(['OffchainLookup', '0x556f1830', 'HttpError'])
 
-/** An avatar record; null if it is too long or not well-formed. A picture inside a record could have any size. */
+/** An avatar record; null if it is too long or malformed. A picture inside a record could have any size. */
 function shortened(avatar: string | null): string | null {
   return avatar !== null && avatar.length <= AVATAR_CHARS_MAX && avatar.isWellFormed() ? avatar : null
 }

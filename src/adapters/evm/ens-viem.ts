@@ -12,15 +12,14 @@ const NOTHING: ReadonlySet<string> = new Set([
   'ReverseAddressMismatch',
 ])
 
-/** The same for optional records: resolvers that do not support them fail with `ResolverError`. */
+/** Resolvers that do not support an optional record fail with `ResolverError`. */
 const NO_RECORD: ReadonlySet<string> = new Set([...NOTHING, 'ResolverError'])
 
-/** Sends one JSON-RPC query. */
 export type AskRpc = (method: string, params: readonly unknown[]) => Promise<unknown>
 
 /**
- * The part of viem that this node uses. Importing viem takes a fifth of a second and tens of megabytes, so only this file
- * imports it, and it is loaded on first use.
+ * The part of viem that this node uses. Only this file imports viem, and it is loaded on first use: the import takes a
+ * fifth of a second and tens of megabytes.
  */
 export interface Ens {
   /** The name in the normal form of ENSIP-15; null if it is not a valid name. */
@@ -30,19 +29,14 @@ export interface Ens {
   readonly revertOf: (error: unknown) => string | null
 }
 
-/**
- * Reads records of names; null if a record is not set. All methods throw if the node fails or answers something
- * unexpected.
- */
+/** Null if a record is not set. All methods throw if the node fails or answers something unexpected. */
 export interface EnsClient {
   readonly address: (name: string) => Promise<string | null>
   readonly resolver: (name: string) => Promise<string | null>
   readonly avatar: (name: string) => Promise<string | null>
-  /** The primary name of an address. */
   readonly name: (address: string) => Promise<string | null>
 }
 
-/** ENS through viem. */
 export const ENS: Ens = {
   normalise: (name) => {
     try {

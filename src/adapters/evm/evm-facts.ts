@@ -5,37 +5,32 @@ import type { EvmBalance, GasFacts } from '../../../marketplace/ports/evm.ts'
 import type { Provider } from '../providers/provider.ts'
 import { countOf, type JsonRpcNode, quantityOf } from './json-rpc-node.ts'
 
-/** A token whose balance is reported. */
 export interface StableToken {
   readonly symbol: string
   readonly contract: string
   readonly decimals: number
 }
 
-/** A supported network. */
 export interface EvmNetwork {
   readonly chainId: number
   /** Null if no token balance is reported on this network. */
   readonly stable: StableToken | null
 }
 
-/** A query to a node. */
 export type EvmQuery = { readonly ask: 'gas' } | { readonly ask: 'balance'; readonly address: string }
 
-/** The answer to a query. */
 export type EvmFacts =
   | { readonly is: 'gas'; readonly gas: GasFacts }
   | { readonly is: 'balance'; readonly balance: EvmBalance }
 
-/** The used fields of a block. */
 export interface BlockFacts {
   readonly number: number
   readonly baseFee: bigint | null
 }
 
 /**
- * Maximum age of a node's newest block, in seconds. A node that is further behind has lost its network. Clocks may
- * differ, so the block may also be this far in the future.
+ * A node whose newest block is older has lost its network. Clocks may differ, so the block may also be this far in the
+ * future.
  */
 const BEHIND_SECONDS_MAX = 600
 /** `balanceOf(address)` of ERC-20. */
@@ -110,7 +105,7 @@ async function balance(
   })
 }
 
-/** The newest block of a node; `provider/answer` if it is too old or in the future. */
+/** Fault `provider/answer` if the newest block is too old or in the future. */
 export async function newestBlock(node: JsonRpcNode, clock: Clock, signal: AbortSignal): Promise<Result<BlockFacts>> {
   const told = await node.call('eth_getBlockByNumber', ['latest', false], signal)
   if (!told.ok) return told
@@ -128,7 +123,7 @@ function believed(value: unknown): bigint | null {
   return price !== null && price <= GAS_PRICE_MAX ? price : null
 }
 
-/** A 32-byte ABI word; null for any other length. A call to an address without a contract returns no bytes. */
+/** A call to an address without a contract returns no bytes, which is null here. */
 function wordOf(value: unknown): bigint | null {
   return typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value) ? BigInt(value) : null
 }

@@ -20,14 +20,13 @@ import { type EvmFacts, type EvmNetwork, type EvmQuery, evmFacts } from './evm-f
 import type { JsonRpcNode } from './json-rpc-node.ts'
 import { nodesOf } from './node-names.ts'
 
-/** What the reader needs. */
 export interface EvmDependencies {
   readonly config: Pick<OutsideConfig['providers'], EvmNetworkName>
   readonly clock: Clock
   readonly timers: Timers
 }
 
-/** The networks with their public chain ids (https://chainlist.org), and the USDC contract on Base. */
+/** Chain ids by https://chainlist.org. */
 const NETWORKS: Readonly<Record<EvmNetworkName, EvmNetwork>> = {
   ethereum: { chainId: 1, stable: null },
   base: {
@@ -40,10 +39,7 @@ const STALE_MS = 30_000
 const ENS_FRESH_MS = 300_000
 const ENS_STALE_MS = 1_800_000
 
-/**
- * Reads networks through the nodes that the operator named, asked in order. For a network without nodes, nothing is
- * asked and no library is loaded.
- */
+/** Reads networks through the nodes that the operator named, asked in order. Without nodes nothing is asked. */
 export class RpcEvmReader implements EvmReader, Checkable {
   readonly #facts: Readonly<Record<EvmNetworkName, ProviderChain<EvmQuery, EvmFacts>>>
   readonly #names: ProviderChain<EnsQuery, EnsFacts>
@@ -80,7 +76,7 @@ export class RpcEvmReader implements EvmReader, Checkable {
     })
   }
 
-  /** Reads the node addresses; fault `config/value` if one is invalid. */
+  /** Fault `config/value` if a node address is invalid. */
   static open(parts: EvmDependencies): Result<RpcEvmReader> {
     const ethereum = nodesOf('providers.ethereum', parts.config.ethereum, NETWORKS.ethereum.chainId)
     if (!ethereum.ok) return ethereum
@@ -89,7 +85,6 @@ export class RpcEvmReader implements EvmReader, Checkable {
     return ok(new RpcEvmReader({ ethereum: ethereum.value, base: base.value }, parts))
   }
 
-  /** Checks all nodes now and regularly afterwards; resolves after the first check. */
   async start(): Promise<void> {
     await Promise.all(this.#chains.map((chain) => chain.start()))
   }
@@ -136,7 +131,7 @@ export class RpcEvmReader implements EvmReader, Checkable {
 
   readonly #load = (): Promise<Ens> => {
     this.#loading ??= import('./ens-viem.ts').then(({ ENS }) => {
-      // The first name is slow, because it builds tables. Do it now, while no quote waits for it.
+      // The first name is slow, because it builds tables.
       ENS.normalise('first.eth')
       this.#ens = ENS
       return ENS

@@ -3,14 +3,14 @@ import { objectOf } from '../../../consensus/primitives/fields.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { providerJson } from '../providers/provider-fetch.ts'
 
-/** The answer of a node: a result, or a JSON-RPC error with the contract's revert data. */
+/** `data` is the revert data of a contract. */
 export type RpcAnswer =
   | { readonly is: 'result'; readonly result: unknown }
   | { readonly is: 'error'; readonly code: number; readonly data: unknown }
 
-/** A node of a network. Its address may hold a key, so this class shows the address to no other code. */
+/** A node of a network. Its address may hold a key, so no other code sees the address. */
 export class JsonRpcNode {
-  /** Host of the node, with parts that look like a key masked. */
+  /** The host, with parts that look like a key masked. */
   readonly name: string
   readonly #url: string
   readonly #headers: Readonly<Record<string, string>>
@@ -31,8 +31,8 @@ export class JsonRpcNode {
   }
 
   /**
-   * Calls a method. Faults: `provider/*`. Of a JSON-RPC error only the code is reported, because its message may hold
-   * the node's address.
+   * Faults: `provider/*`. Of a JSON-RPC error only the code is reported, because its message may hold the node's
+   * address.
    */
   async call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<Result<unknown>> {
     const answer = await this.ask(method, params, signal)
@@ -47,15 +47,12 @@ export class JsonRpcNode {
     const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
     const request = { method: 'POST' as const, headers: this.#headers, body, bytesMax: BYTES_MAX }
     const answer = await providerJson(this.name, this.#url, request, signal)
-    // After a failure another node may answer under the same name: check the chain again.
+    // Another node may answer under the same name after a failure.
     if (!answer.ok) this.#isRightChain = false
     return answer.ok ? this.#read(answer.value, id) : answer
   }
 
-  /**
-   * Proves that the node is on the expected chain. The node is asked once, and again after a failed call or with
-   * `anew`.
-   */
+  /** Proves that the node is on the expected chain. A proof holds until a call fails or `anew` is set. */
   async proveChain(signal: AbortSignal, anew = false): Promise<Result<null>> {
     if (this.#isRightChain && !anew) return ok(null)
     this.#isRightChain = false
@@ -69,12 +66,10 @@ export class JsonRpcNode {
     return ok(null)
   }
 
-  /** The fault of an unusable answer. */
   unusable(reason: string): Fault {
     return fault('provider/answer', { provider: this.name, reason })
   }
 
-  /** The fault of a JSON-RPC error. */
   errorFault(code: number): Fault {
     const detail = { provider: this.name, reason: `error ${code} of JSON-RPC` }
     return LIMITED.has(code) ? fault('provider/refused', detail) : fault('provider/answer', detail)
@@ -94,7 +89,7 @@ export class JsonRpcNode {
 
 /** The longest expected answer is a layer-2 block with all its transaction ids. */
 const BYTES_MAX = 2 * 1_048_576
-/** Codes of nodes for too many calls, or for an unknown client (EIP-1474: limit exceeded). */
+/** Codes for too many calls or an unknown client (EIP-1474: limit exceeded). */
 const LIMITED: ReadonlySet<number> = new Set([-32005, -32029, -32097, 429])
 
 /** A JSON-RPC quantity of at most 256 bits; null if it is malformed. */
@@ -102,7 +97,7 @@ export function quantityOf(value: unknown): bigint | null {
   return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value) : null
 }
 
-/** A quantity that counts blocks or seconds; null if it exceeds a safe integer. */
+/** A quantity that is a safe integer; null if it is not. */
 export function countOf(value: unknown): number | null {
   const quantity = quantityOf(value)
   return quantity !== null && quantity <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(quantity) : null

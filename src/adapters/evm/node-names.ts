@@ -2,13 +2,11 @@ import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { JsonRpcNode } from './json-rpc-node.ts'
 
-/** Host labels that look like a key, by their length and characters. */
 const KEY_LIKE = /^(?=.*\d)[a-z0-9]{16,}$|^[a-z0-9_-]{33,}$/i
 
 /**
  * Makes the nodes of a network from the addresses in a setting. A node is named by its host, with parts that look like
- * a key masked, and numbered if two share a host. Fault `config/value` for an invalid address; it does not show the
- * address.
+ * a key masked, and numbered if two share a host. The fault `config/value` does not show the address.
  */
 export function nodesOf(setting: string, urls: readonly string[], chainId: number): Result<readonly JsonRpcNode[]> {
   const nodes: JsonRpcNode[] = []
@@ -25,7 +23,7 @@ export function nodesOf(setting: string, urls: readonly string[], chainId: numbe
   return ok(nodes)
 }
 
-/** Whether the URL is http(s) and its user and password decode: a lone % is not a valid escape. */
+/** A lone % in user or password does not decode. */
 function isWritten({ protocol, username, password }: URL): boolean {
   try {
     decodeURIComponent(`${username}${password}`)

@@ -15,7 +15,7 @@ const NAME = 'binance'
 const OWN_URL = 'https://api.binance.com'
 const BYTES_MAX = 65_536
 
-/** Last prices of Binance. It trades against USDT, which counts as a dollar here; the attribution says so. */
+/** Binance trades against USDT, which counts as a dollar here; the attribution says so. */
 export function binance({ url, clock }: QuoteDependencies): QuoteProvider {
   const base = url ?? OWN_URL
   const tickers = async (majors: readonly Major[], signal: AbortSignal): Promise<Result<MajorQuotes>> => {

@@ -8,14 +8,11 @@ import { HITS_MAX, readHits, SEARCH_BYTES_MAX } from './search-hits.ts'
 
 const NAME = 'brave'
 const HOST = 'https://api.search.brave.com'
-/**
- * Every answered query costs the operator money. So an answer proves for this long that Brave works, without a check.
- */
+/** Every answered query costs the operator money, so an answer saves the checks for this long. */
 const PROVEN_MS = 21_600_000
 
-/** What Brave Search needs. */
 export interface BraveDependencies {
-  /** Base address; null for the default. */
+  /** Base address; null for Brave's own. */
   readonly url: string | null
   readonly key: string
   readonly clock: Clock

@@ -8,10 +8,10 @@ import { providerFetch } from './provider-fetch.ts'
 const NAME = 'coinbase'
 const OWN_URL = 'https://api.coinbase.com'
 const BYTES_MAX = 16_384
-/** Statuses that mean "this asset is not traded". */
+/** Coinbase's statuses for an asset that it does not trade. */
 const NOT_THERE = [400, 404]
 
-/** Spot prices of Coinbase, one query per asset. It gives no change and no time of the price: the time is now. */
+/** Coinbase gives no change, and no time of the price: the time is now. */
 export function coinbase({ url, clock }: QuoteDependencies): QuoteProvider {
   const base = url ?? OWN_URL
   const spot = async (major: Major, signal: AbortSignal): Promise<Result<MajorPrice | null>> => {

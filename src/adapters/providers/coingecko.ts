@@ -23,14 +23,11 @@ const IDS: Readonly<Record<Major, string>> = {
 const BYTES_MAX = 131_072
 /** CoinGecko recomputes the market cap every ten minutes. */
 const MARKET_CAP_MS = 600_000
-/** Maximum wait of prices for the market cap; without it the result has null. */
+/** The result has no market cap if it takes longer. */
 const MARKET_CAP_WAIT_MS = 1_500
 const MARKET_CAP = { min: 1e9, max: 1e16 }
 
-/**
- * Prices of CoinGecko: all assets with their change, and the global market cap. The key may be of a demo or a paid
- * plan.
- */
+/** The key may be of a demo or a paid plan. */
 export function coingecko({ url, key, clock }: QuoteDependencies): QuoteProvider {
   const base = url ?? OWN_URL
   // https://docs.coingecko.com/reference/authentication: paid plans have their own host and header.

@@ -6,13 +6,13 @@ const CURRENCIES_MAX = 200
 const CURRENCY = /^[A-Z]{3}$/
 const RATE = /^(0|[1-9][0-9]{0,11})(\.[0-9]{1,12})?$/
 const DAY = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/
-/** Maximum age of the newest rates. The longest row of days without rates, at bank holidays, has five days. */
+/** The longest row of days without rates, at bank holidays, has five days. */
 const AGE_DAYS_MAX = 10
 const DAY_MS = 86_400_000
 
 /**
- * Checks a provider's euro rates of one day: the day is neither too old nor more than a day ahead, no currency appears
- * twice, and every rate is a decimal above 0. Otherwise the fault is `provider/answer`.
+ * Checks a provider's euro rates of one day. Fault `provider/answer` if the day is too old or more than a day ahead, a
+ * currency appears twice, or a rate is not a decimal above 0.
  */
 export function referenceRates(
   provider: string,

@@ -18,7 +18,7 @@ export class Deadline {
     return this.#controller.signal
   }
 
-  /** Frees timer and listener, and aborts work that is still running. */
+  /** Also aborts work that is still running. */
   end(): void {
     this.#abort()
     this.#cancel()
@@ -26,10 +26,7 @@ export class Deadline {
   }
 }
 
-/**
- * Resolves with the promise's value, or with null once the signal is aborted; a later rejection of the promise is then
- * ignored. It removes its listener, since the signal may live long.
- */
+/** Null once the signal is aborted. The listener is removed, because the signal may live long. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
   let abort = (): void => {}
   const aborted = new Promise<null>((resolve) => {

@@ -14,8 +14,8 @@ interface Tag {
 }
 
 /**
- * Rates in the file of the European Central Bank. The parser accepts only what such a file uses: closed elements,
- * attributes and text; no entities, comments or document types. Anything else is `provider/answer`.
+ * Rates in the file of the European Central Bank. The parser accepts only closed elements, attributes and text: no
+ * entities, comments or document types. Anything else is `provider/answer`.
  */
 export function ecbRates(provider: string, xml: string, nowMs: number): Result<ReferenceRates> {
   const tags = elementsOf(xml)
@@ -31,7 +31,7 @@ export function ecbRates(provider: string, xml: string, nowMs: number): Result<R
   return referenceRates(provider, day, rates, nowMs)
 }
 
-/** All elements in document order; null if the text is not well formed. */
+/** Null if the text is not well formed. */
 function elementsOf(xml: string): readonly Tag[] | null {
   const tags: Tag[] = []
   const open: string[] = []
@@ -48,7 +48,7 @@ function elementsOf(xml: string): readonly Tag[] | null {
   return open.length === 0 ? tags : null
 }
 
-/** End of the closing tag at this position, if it matches the innermost open element; else null. */
+/** Position after the closing tag of the innermost open element; null if there is none. */
 function closing(xml: string, begin: number, open: string[]): number | null {
   const name = open.pop()
   const rest =
@@ -58,7 +58,7 @@ function closing(xml: string, begin: number, open: string[]): number | null {
     : null
 }
 
-/** End of the opening tag at this position; null if there is none. */
+/** Position after the opening tag; null if there is none. */
 function opening(xml: string, begin: number, open: string[], tags: Tag[]): number | null {
   NAME.lastIndex = begin + 1
   const name = NAME.exec(xml)?.[0]

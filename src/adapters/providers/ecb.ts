@@ -10,14 +10,13 @@ const OWN_URL = 'https://www.ecb.europa.eu'
 const PATH = '/stats/eurofxref/eurofxref-daily.xml'
 const BYTES_MAX = 65_536
 
-/** What an adapter for exchange rates needs. */
 export interface RateDependencies {
-  /** Base address, or null for the provider's own. */
+  /** Base address; null for the provider's own. */
   readonly url: string | null
   readonly clock: Clock
 }
 
-/** A provider of all euro reference rates of the newest day. */
+/** All euro reference rates of the newest day. */
 export type RateProvider = Provider<null, ReferenceRates>
 
 /** The European Central Bank's daily file. */

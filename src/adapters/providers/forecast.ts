@@ -1,6 +1,6 @@
 import type { WeatherReport } from '../../../marketplace/ports/providers.ts'
 
-/** The place of a forecast: degrees with two decimals (about a kilometre), and its timezone where that is known. */
+/** Degrees with two decimals (about a kilometre). */
 export interface Spot {
   readonly lat: number
   readonly lon: number
@@ -8,22 +8,18 @@ export interface Spot {
   readonly timezone: string | null
 }
 
-/** Weather at a spot. */
 export interface Forecast extends Omit<WeatherReport, 'place'> {
   /** IANA name; null if the provider does not say. */
   readonly timezone: string | null
-  /** When the provider was asked: some require that an answer is reused for a while. */
+  /** Some providers require that an answer is reused for a while: this is when they were asked. */
   readonly askedMs: number
 }
 
-/** Days of a forecast. */
 export const DAYS = 3
-/** Data further from now than this does not count as current weather. */
+/** Data further from now is not current weather. */
 export const NOW_MS_MAX = 2 * 3_600_000
-/** Most bytes of a provider's answer. */
 export const FORECAST_BYTES_MAX = 1_048_576
 
-/** Whether this machine knows the timezone. */
 export function isTimezone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
@@ -32,7 +28,6 @@ export function isTimezone(name: string): boolean {
   }
 }
 
-/** Rounds to one decimal. */
 export function tenths(value: number): number {
   return Number(value.toFixed(1))
 }

@@ -10,7 +10,7 @@ const OWN_URL = 'https://api.frankfurter.dev'
 const BYTES_MAX = 65_536
 const RATE_MAX = 1e12
 
-/** Frankfurter's copy of the European Central Bank's rates; it can be self-hosted. */
+/** Frankfurter copies the European Central Bank's rates; it can be self-hosted. */
 export function frankfurter({ url, clock }: RateDependencies): RateProvider {
   const ask = async (signal: AbortSignal): Promise<Result<ReferenceRates>> => {
     const said = await providerJson(NAME, `${url ?? OWN_URL}/v1/latest?base=EUR`, { bytesMax: BYTES_MAX }, signal)

@@ -1,6 +1,6 @@
 const YEAR = /^\d{4}-/
 
-/** A moment in RFC 3339 form, in UTC; null if its year does not have four digits. */
+/** RFC 3339 in UTC; null if the year does not have four digits. */
 export function instantText(ms: number): string | null {
   const text = new Date(ms).toISOString()
   return YEAR.test(text) ? text : null

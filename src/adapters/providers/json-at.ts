@@ -3,7 +3,7 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 
 class Misread extends Error {}
 
-/** A position in untrusted JSON. Any value that is not as expected aborts the reading (see `readJson`). */
+/** A position in untrusted JSON. An unexpected value throws; `readJson` catches that. */
 export class JsonAt {
   readonly #value: unknown
   readonly #path: string
@@ -13,7 +13,6 @@ export class JsonAt {
     this.#path = path
   }
 
-  /** A field of an object; it may be absent. */
   at(key: string): JsonAt {
     const value = this.#value
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.wrong('is no object')
@@ -21,14 +20,12 @@ export class JsonAt {
     return new JsonAt(field, `${this.#path}.${key}`)
   }
 
-  /** The items of a list. */
   list(): readonly JsonAt[] {
     const value = this.#value
     if (!Array.isArray(value)) return this.wrong('is no list')
     return value.map((item, index) => new JsonAt(item, `${this.#path}[${index}]`))
   }
 
-  /** The fields of an object, with their names. */
   entries(): readonly (readonly [string, JsonAt])[] {
     const value = this.#value
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.wrong('is no object')
@@ -40,13 +37,11 @@ export class JsonAt {
     return typeof this.#value === 'string' ? this.#value : this.wrong('is no text')
   }
 
-  /** A text that matches the pattern. */
   like(pattern: RegExp): string {
     const text = this.text()
     return pattern.test(text) ? text : this.wrong('has another form')
   }
 
-  /** A number from `min` to `max`, both included. */
   number(min: number, max: number): number {
     const value = this.#value
     if (typeof value !== 'number' || !(value >= min && value <= max)) return this.wrong(`is not from ${min} to ${max}`)
@@ -57,12 +52,10 @@ export class JsonAt {
     return typeof this.#value === 'boolean' ? this.#value : this.wrong('is neither true nor false')
   }
 
-  /** Reads the value here, or returns null if there is none. */
   maybe<T>(read: (here: JsonAt) => T): T | null {
     return this.#value === undefined || this.#value === null ? null : read(this)
   }
 
-  /** Aborts the reading. */
   wrong(reason: string): never {
     throw new Misread(`${this.#path} ${reason}`)
   }

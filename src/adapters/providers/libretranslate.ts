@@ -39,7 +39,7 @@ export function libreTranslate(url: string | null, key: string | null): Provider
   }
   const check = async (signal: AbortSignal): Promise<Result<unknown>> =>
     providerJson(NAME, `${base}/languages`, { bytesMax: 1_048_576 }, signal)
-  // Show the public address only: the operator's may be private or hold a key.
+  // The operator's own address may be private or hold a key, so it is not shown.
   return { name: NAME, url: PUBLIC_URL, ask, check }
 }
 

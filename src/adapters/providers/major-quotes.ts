@@ -3,54 +3,49 @@ import type { Major, MajorPrice } from '../../../marketplace/ports/crypto-prices
 import type { JsonAt } from './json-at.ts'
 import type { Provider } from './provider.ts'
 
-/** One provider's prices of the major assets at one moment. */
 export interface MajorQuotes {
   /** Assets without a price are left out. */
   readonly prices: Readonly<Partial<Record<Major, MajorPrice>>>
-  /** Null if the provider does not give it. */
   readonly globalMarketCapUsd: number | null
 }
 
-/** A provider of all major assets in one query. */
+/** All major assets in one query. */
 export type QuoteProvider = Provider<null, MajorQuotes>
 
-/** What an adapter for prices needs. */
 export interface QuoteDependencies {
-  /** Base address, or null for the provider's own. */
+  /** Base address; null for the provider's own. */
   readonly url: string | null
   readonly key: string | null
   readonly clock: Clock
 }
 
-/** Plausible prices in dollars; anything outside was misread. */
+/** Anything outside was misread. */
 const USD = { min: 1e-6, max: 1e9 }
 const CHANGE_PCT = { min: -100, max: 100_000 }
-/** An older price is not current; a price may be slightly ahead, because clocks differ. */
+/** Clocks differ, so a price may be slightly ahead. */
 const AGE_MS_MAX = 3_600_000
 const AHEAD_MS_MAX = 300_000
 const DECIMAL = /^-?[0-9]{1,12}(\.[0-9]{1,18})?$/
 
-/** Reads a price from a JSON number. */
 export function usdNumber(json: JsonAt): number {
   return json.number(USD.min, USD.max)
 }
 
-/** Reads a price from a decimal text. */
 export function usdText(json: JsonAt): number {
   return within(json, Number(json.like(DECIMAL)), USD)
 }
 
-/** Reads a change in per cent from a JSON number; null if there is none. */
+/** Per cent. */
 export function changeNumber(json: JsonAt): number | null {
   return json.maybe((here) => here.number(CHANGE_PCT.min, CHANGE_PCT.max))
 }
 
-/** Reads a change in per cent from a decimal text; null if there is none. */
+/** Per cent. */
 export function changeText(json: JsonAt): number | null {
   return json.maybe((here) => within(here, Number(here.like(DECIMAL)), CHANGE_PCT))
 }
 
-/** Time of a price as ISO text. The JSON counts units of `unitMs` milliseconds since 1970. */
+/** The time of a price as ISO text. The JSON counts units of `unitMs` milliseconds since 1970. */
 export function momentOf(json: JsonAt, unitMs: number, clock: Clock): string {
   const ms = json.number(0, 8e15 / unitMs) * unitMs
   const ageMs = clock.now() - ms

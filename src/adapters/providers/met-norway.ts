@@ -8,11 +8,10 @@ import { forecastOf, type MetEntry, readSeries } from './met-series.ts'
 import type { Provider } from './provider.ts'
 import { type ProviderAnswer, providerFetch } from './provider-fetch.ts'
 
-/** What MET Norway needs. */
 export interface MetNorwayDependencies {
-  /** Base address; null for the default. */
+  /** Base address; null for the provider's own. */
   readonly url: string | null
-  /** Names this software and a contact address. */
+  /** Software and a contact address, as MET Norway's terms require. */
   readonly userAgent: string
   readonly clock: Clock
 }
@@ -28,7 +27,7 @@ const NAME = 'met-norway'
 const HOST = 'https://api.met.no'
 const PATH = '/weatherapi/locationforecast/2.0'
 const KEPT_MAX = 300
-/** Upper bound of how long an answer is reused, whatever its header says. */
+/** Upper bound of the reuse, whatever the header says. */
 const EXPIRES_MS_MAX = 6 * 3_600_000
 
 /**

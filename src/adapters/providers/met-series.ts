@@ -3,7 +3,6 @@ import { DAYS, type Forecast, NOW_MS_MAX, tenths } from './forecast.ts'
 import type { JsonAt } from './json-at.ts'
 import { symbolWords } from './weather-words.ts'
 
-/** Weather at one moment of a series, with the precipitation of the hours after it. */
 export interface MetEntry {
   readonly atMs: number
   readonly tempC: number
@@ -14,7 +13,6 @@ export interface MetEntry {
   readonly next6: Ahead | null
 }
 
-/** Precipitation and symbol of the hours after a moment. */
 export interface Ahead {
   readonly precipMm: number | null
   readonly symbol: string
@@ -26,7 +24,7 @@ const KPH_OF_MS = 3.6
 const ENTRIES_MAX = 1_000
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/
 
-/** Reads a series in the format of https://api.met.no/doc/ForecastJSON; its moments are in order. */
+/** The format is https://api.met.no/doc/ForecastJSON. */
 export function readSeries(json: JsonAt): readonly MetEntry[] {
   json.at('type').like(/^Feature$/)
   const properties = json.at('properties')
@@ -70,8 +68,8 @@ function readAhead(ahead: JsonAt): Ahead {
 }
 
 /**
- * Current weather and three days, the first of which is the rest of today; null if the series is too short or has no
- * current entry. Days follow the timezone, or UTC if that is unknown.
+ * Current weather and three days, the first of which is the rest of today. Null if the series is too short or has no
+ * current entry. Days are those of the timezone, or of UTC.
  */
 export function forecastOf(
   series: readonly MetEntry[],
@@ -107,7 +105,7 @@ function localTimes(timeZone: string): (ms: number) => { readonly date: string; 
   }
 }
 
-/** The series has only future precipitation, so the current one is null. */
+/** The series has no precipitation of the past. */
 function currentOf({ atMs, tempC, windKph, windDeg, humidityPct, next1, next6 }: MetEntry): CurrentWeather {
   const symbol = (next1 ?? next6)?.symbol ?? null
   return {
@@ -153,7 +151,7 @@ function dayOf(
   }
 }
 
-/** Sum of the precipitation between each moment and the next; null if a part is unknown. */
+/** Millimetres; null if a part is unknown. */
 function precipOf(entries: readonly MetEntry[], series: readonly MetEntry[]): number | null {
   let sum = 0
   for (const entry of entries) {

@@ -9,7 +9,7 @@ import type { Provider } from './provider.ts'
 import { providerJson } from './provider-fetch.ts'
 import { wmoWords } from './weather-words.ts'
 
-/** What Open-Meteo needs: a key for the customer hosts, or the address of the operator's own instance. */
+/** Either the `url` of the operator's own instance, or a `key` for the customer hosts. */
 export interface OpenMeteoDependencies {
   /** Base address; null for the customer host. */
   readonly url: string | null
@@ -107,7 +107,7 @@ function readForecast(json: JsonAt, nowMs: number): Forecast {
   return { timezone, daysIn: timezone, current, daily: readDays(json.at('daily'), today), askedMs: nowMs }
 }
 
-/** Reads the days in order; the first must be today. */
+/** The first day must be today. */
 function readDays(daily: JsonAt, today: string): readonly DailyWeather[] {
   const dates = daily.at('time').list()
   if (dates.length < DAYS) return daily.at('time').wrong(`has fewer than ${DAYS} days`)

@@ -1,22 +1,19 @@
 import { ENTITY, entitySign } from '../../../marketplace/services/text/entities.ts'
 
-/** Far longer than any wanted text: it bounds the work on one text. */
+/** Longer than any wanted text: it bounds the work on one text. */
 const READ_CHARS_MAX = 20_000
 const TAG_ROUNDS_MAX = 8
 const TAG = /<!--[^<>]*-->|<\/?[a-z][^<>]*>/gi
-/**
- * Control characters, zero-width spaces and byte order marks, and marks that change the direction of the surrounding
- * text.
- */
+/** Control characters, zero-width spaces, byte order marks, and marks that change the direction of text. */
 const UNSEEN = /[\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu
 
-/** Plain text of a text with or without HTML, on one line, cut to `charsMax` characters. */
+/** One line of plain text, from text with or without HTML. */
 export function plainText(marked: string, charsMax: number): string {
   const text = withoutTags(marked.slice(0, READ_CHARS_MAX)).replace(ENTITY, entity).replace(UNSEEN, ' ')
   return cut(text.toWellFormed().replace(/\s+/g, ' ').trim(), charsMax)
 }
 
-/** Removing a tag can leave text that forms a new tag, so this runs in rounds. */
+/** Without a tag, the rest may form a new one, so this runs in rounds. */
 function withoutTags(marked: string): string {
   let text = marked
   for (let round = 0; round < TAG_ROUNDS_MAX; round++) {
@@ -27,7 +24,7 @@ function withoutTags(marked: string): string {
   return text
 }
 
-/** The beginning of a text; a surrogate pair is not split. */
+/** A surrogate pair is not split. */
 function cut(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text
   const end = charsMax - 1

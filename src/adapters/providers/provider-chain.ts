@@ -12,52 +12,44 @@ import { causeOf, UpstreamBreakers } from '../../../marketplace/ports/upstream-b
 import { Deadline, unlessAborted } from './deadline.ts'
 import type { Checkable, Provider, ProviderCheck, ProviderFacts } from './provider.ts'
 
-/** What a chain of providers needs. */
 export interface ProviderChainDependencies<Query, Value> {
   /** What the providers give, in words: "exchange rates". */
   readonly what: string
   /** Settings that configure the providers. */
   readonly requires: readonly string[]
-  /** Providers in the order in which they are asked. */
   readonly providers: readonly Provider<Query, Value>[]
   /**
-   * Says whether the providers can be asked now, if their own upstreams know that. It replaces the breakers of the
-   * chain.
+   * Whether the providers can be asked now, if their own upstreams know that. It replaces the breakers of the chain.
    */
   readonly readiness?: (isFree: boolean) => Readiness
   /** Queries with the same key share an answer. */
   readonly keyOf: (query: Query) => string
-  /** How long an answer is fresh; or a function of its time and value that returns this duration. */
+  /** May depend on the time and value of the answer. */
   readonly freshMs: number | ((atMs: number, value: Value) => number)
-  /** Maximum age of an answer that is served, marked as stale, while no provider answers. */
+  /** Maximum age of an answer that is served as stale while no provider answers. */
   readonly staleMs: number
-  /** Maximum number of kept answers, if lower than the default. */
   readonly keptMax?: number
-  /** Time limits for the whole answer and for one provider, if longer than the default. */
   readonly patience?: { readonly budgetMs: number; readonly oneMs: number }
   readonly clock: Clock
   readonly timers: Timers
 }
 
-/** The setting for keys, which an incomplete provider may need. */
 const KEYS_SETTING = 'providers.keys-file'
 /**
- * Default time limits. With a service's own work, the budget stays below the six seconds that most services have. A
- * provider that uses all of `oneMs` leaves time for one more.
+ * With a service's own work, the budget stays below the six seconds that most services have. A provider that uses all
+ * of `oneMs` leaves time for one more.
  */
 const PATIENCE = { budgetMs: 5_500, oneMs: 3_500 }
-/** A provider is not asked with less time left than this: its failure would say nothing about it. */
+/** A failure within less time says nothing about a provider, so it is not asked. */
 const LEAST_MS = 1_000
 const RETRY_MS_MAX = 250
 const CHECK_MS = 5_000
-/** Maximum answers that a chain keeps. */
 export const KEPT_MAX = 1_000
 /** Maximum memory of the kept answers of a chain. */
 export const KEPT_BYTES_MAX = 16 * 1_048_576
-/** Maximum different queries at the same time. */
 export const ASKING_MAX = 256
 /**
- * How long "not found" is repeated from memory. Failed calls are free for callers, so they must not use up a provider's
+ * How long "not found" is repeated from memory. Failed calls are free for callers, and must not use up a provider's
  * quota.
  */
 const MISSING_MS = 60_000
@@ -70,13 +62,11 @@ interface Kept<Value> {
   readonly atMs: number
 }
 
-/** A remembered "not found". */
 interface Missing {
   readonly fault: Fault
   readonly atMs: number
 }
 
-/** A query, and whether it is free for the caller. */
 interface Question<Query> {
   readonly query: Query
   readonly isFree: boolean
@@ -85,15 +75,13 @@ interface Question<Query> {
 interface Member<Query, Value> {
   readonly provider: Provider<Query, Value>
   readonly breakers: UpstreamBreakers
-  /** The last failure, as operators see it; null while all is well. */
   trouble: Fault | null
-  /** Whether the provider ever answered or passed a check. */
   known: boolean
 }
 
 /**
- * Several providers of one thing as one. They are asked in order; equal queries at the same time are asked once;
- * answers are kept, and served stale within bounds while no provider answers.
+ * Several providers of one thing, asked in order. Equal queries at the same time are asked once. Answers are kept, and
+ * served as stale within bounds while no provider answers.
  */
 export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkable {
   readonly #parts: ProviderChainDependencies<Query, Value>
@@ -143,7 +131,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     const missing = this.#missing.get(key)
     const missedMs = missing === undefined ? -1 : this.#now() - missing.atMs
     if (missing !== undefined && missedMs >= 0 && missedMs < MISSING_MS) return fail(missing.fault)
-    // A free query may join a paid one, but not the reverse, because free queries are refused earlier.
+    // A free query may join a paid one. The reverse is not allowed, because free queries are refused earlier.
     const name = askedName(key, isFree)
     let asking = this.#asking.get(askedName(key, false)) ?? this.#asking.get(name)
     if (asking === undefined) {
@@ -153,11 +141,11 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
       asking = this.#askAnew(key, query, isFree).finally(() => this.#asking.delete(name))
       this.#asking.set(name, asking)
     }
-    // A caller that gives up does not end the query: other callers may wait for the same answer.
+    // A caller that gives up does not end the query: others may wait for the same answer.
     return (await unlessAborted(asking, signal)) ?? fail(late)
   }
 
-  /** The kept answer to a query, if it is not too old; no provider is asked. */
+  /** The kept answer to a query, if it is not too old. No provider is asked. */
   latest(query: Query): Sourced<Value> | null {
     const kept = this.#kept.get(this.#parts.keyOf(query))
     return kept !== undefined && this.#isGoodEnough(kept) ? this.#sourced(kept, !this.#isFresh(kept)) : null
@@ -184,7 +172,6 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     this.#schedule()
   }
 
-  /** Stops asking and checking, and aborts running queries. */
   stop(): void {
     this.#end.abort()
     this.#cancel?.()
@@ -223,7 +210,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     return kept
   }
 
-  /** Asks one provider, and once more after a moment if it was unreachable, both within its time limit. */
+  /** Asks an unreachable provider once more after a moment. */
   async #askMember(
     member: Member<Query, Value>,
     { query, isFree }: Question<Query>,
@@ -276,7 +263,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
       if (this.#isWell(member)) member.trouble = null
       return { what, name, ok: true, detail: 'answers', ms }
     }
-    // Counted as a free query: a failed check must not block paid work.
+    // As a free query: a failed check must not block paid work.
     if (!isPausing && !this.#end.signal.aborted) this.#note(member, checked.fault, true)
     return { what, name, ms, ...checkedIll(checked.fault) }
   }
@@ -315,7 +302,7 @@ export class ProviderChain<Query, Value> implements Asked<Query, Value>, Checkab
     return ageMs >= 0 && ageMs < (typeof freshMs === 'number' ? freshMs : freshMs(atMs, value))
   }
 
-  /** An answer from the future (the clock was set back) is of unknown age, so it is not served. */
+  /** An answer from the future (the clock was set back) is of unknown age. */
   #isGoodEnough({ atMs }: Kept<Value>): boolean {
     const ageMs = this.#now() - atMs
     return ageMs >= 0 && ageMs <= this.#parts.staleMs
@@ -334,17 +321,16 @@ function askedName(key: string, isFree: boolean): string {
   return `${isFree ? 'free' : 'paid'} ${key}`
 }
 
-/** Faults that are about the query, not about the provider. */
 function isAnswer({ code }: Fault): boolean {
   return code === 'provider/not-found' || code === 'web/refused'
 }
 
-/** Whether the query may be the cause of the failure: it then says nothing about the provider. */
+/** The query may be the cause of the failure, which then says nothing about the provider. */
 function isOfQuestion(answer: Result<unknown>): boolean {
   return !answer.ok && answer.fault.detail.ofQuestion === true
 }
 
-/** Runs a call until the signal is aborted. If an adapter throws, the answer was in an unexpected form. */
+/** If an adapter throws, the answer was in an unexpected form. */
 async function guarded<T>(provider: string, signal: AbortSignal, call: () => Promise<Result<T>>): Promise<Result<T>> {
   const late = fail(fault('provider/timeout', { provider }))
   try {

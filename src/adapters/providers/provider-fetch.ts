@@ -4,7 +4,6 @@ import { textOf } from '../bounded-fetch.ts'
 import { connectionWords } from '../connection-words.ts'
 import { retryAfterMs } from '../retry-after.ts'
 
-/** An HTTP query to a provider. */
 export interface ProviderRequest {
   readonly method?: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
@@ -16,21 +15,19 @@ export interface ProviderRequest {
   readonly ofCaller?: boolean
 }
 
-/** An HTTP answer of a provider. */
 export interface ProviderAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
 }
 
-/** Statuses that may be caused by the query itself: bad input (RFC 9110, 15.5), or a redirect. */
+/** Statuses that the query itself may cause: bad input (RFC 9110, 15.5), or a redirect. */
 const QUESTION_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308, 400, 413, 414, 422])
 
 /**
  * Queries a provider of the operator's choice, whose address may be private. Redirects are not followed. Faults:
- * `provider/unreachable` (no connection, or it broke off), `provider/refused` (401, 403, 429), `provider/answer` (any
- * other status, or too long). Faults for a status carry it as `status`, with `retryAfterMs` (0 if no pause was named).
- * Throws when aborted; the chain turns that into a timeout.
+ * `provider/unreachable`, `provider/refused` (401, 403, 429), `provider/answer` (any other status, or too long). Faults
+ * of a status have `status` and `retryAfterMs` (0 if no pause was named). Throws when aborted.
  */
 export async function providerFetch(
   provider: string,
@@ -44,7 +41,6 @@ export async function providerFetch(
     const response = await fetch(url, body === undefined ? init : { ...init, body })
     const refused = statusFault(provider, response, request)
     if (refused !== null) {
-      // The body of an error page is not needed.
       void response.body?.cancel().catch(() => {})
       return fail(refused)
     }
@@ -71,12 +67,11 @@ function statusFault(provider: string, { status, headers }: Response, request: P
     : fault('provider/answer', { ...detail, ...ofQuestion(request.ofCaller === true && QUESTION_STATUSES.has(status)) })
 }
 
-/** Fault detail that marks the query as a possible cause. */
 export function ofQuestion(isSo: boolean): { readonly ofQuestion?: true } {
   return isSo ? { ofQuestion: true } : {}
 }
 
-/** Queries a provider whose answers are JSON; any other text is `provider/answer`. */
+/** An answer that is not JSON is `provider/answer`. */
 export async function providerJson(
   provider: string,
   url: string | URL,

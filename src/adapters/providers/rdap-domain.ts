@@ -6,29 +6,25 @@ import { plainText } from './plain-text.ts'
 const NAME_CHARS_MAX = 200
 const URL_CHARS_MAX = 500
 const STATUS_CHARS_MAX = 100
-/** Maximum name servers, and maximum statuses, that are read. No real domain has so many. */
+/** Maximum name servers or statuses. No real domain has so many. */
 const LISTED_MAX = 50
-/** No name in DNS is longer, in any script. Converting a name to ASCII takes time quadratic in its length. */
+/** No name in DNS is longer. The conversion to ASCII takes time quadratic in the length. */
 const UNICODE_NAME_CHARS_MAX = 512
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/
 const HOST_NAME = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*$/
 
-/** The facts of a domain that its registry does not know. */
 export function unregistered(rdapServer: string): DomainFacts {
   const unknown = { registrar: null, createdAt: null, expiresAt: null, updatedAt: null, dnssec: null }
   return { registered: false, ...unknown, nameservers: [], status: [], rdapServer }
 }
 
-/**
- * Reads the error object of RFC 9083, 6. It proves that a 404 is about the domain, and not a missing page of some web
- * server.
- */
+/** Reads the error object of RFC 9083, 6. It proves that a 404 is about the domain, and not a missing page. */
 export function readNotFound(json: JsonAt, rdapServer: string): DomainFacts {
   json.at('errorCode').number(404, 404)
   return unregistered(rdapServer)
 }
 
-/** Reads the domain object of RFC 9083, 5.3; aborts if it is about another domain. */
+/** RFC 9083, 5.3. */
 export function readDomain(json: JsonAt, domain: string, rdapServer: string): DomainFacts {
   json.at('objectClassName').like(/^domain$/)
   if (nameOf(json) !== domain) return json.at('ldhName').wrong(`is not ${domain}`)
@@ -57,7 +53,7 @@ function listAt(json: JsonAt, key: string): readonly JsonAt[] {
   return json.at(key).maybe((here) => here.list()) ?? []
 }
 
-/** Name of an object in lower-case ASCII; null if it has none. Some registries give it in Unicode only. */
+/** Lower-case ASCII; null if there is no name. Some registries give it in Unicode only. */
 function nameOf(json: JsonAt): string | null {
   const name = json.at('ldhName').maybe((here) => here.text()) ?? json.at('unicodeName').maybe((here) => here.text())
   if (name === null || name.length > UNICODE_NAME_CHARS_MAX) return null
@@ -87,7 +83,7 @@ function readRegistrar(entity: JsonAt): NonNullable<DomainFacts['registrar']> {
   }
 }
 
-/** A moment in RFC 3339 form; null if the registry wrote something else. */
+/** RFC 3339; null if the registry wrote something else. */
 function dateOf(text: string): string | null {
   const ms = DATE_TIME.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(ms) ? null : instantText(ms)

@@ -10,13 +10,10 @@ const LIST_BYTES_MAX = 2_097_152
 const ENDINGS_MAX = 20_000
 const DAY_MS = 86_400_000
 
-/** Addresses of registries by domain ending, in lower-case ASCII. */
+/** Registry addresses by domain ending, in lower-case ASCII. */
 export type RegistryList = ReadonlyMap<string, string>
 
-/**
- * IANA's list of RDAP registries (https://data.iana.org/rdap/dns.json, RFC 9224), read at most once a day and kept in
- * memory.
- */
+/** IANA's list of RDAP registries (https://data.iana.org/rdap/dns.json, RFC 9224), read at most once a day. */
 export class RdapList implements Provider<null, RegistryList> {
   readonly name = NAME
   readonly url = 'https://data.iana.org/rdap/'
@@ -30,7 +27,6 @@ export class RdapList implements Provider<null, RegistryList> {
     this.#clock = clock
   }
 
-  /** The list as last read. */
   get known(): RegistryList | null {
     return this.#kept?.list ?? null
   }
@@ -47,7 +43,7 @@ export class RdapList implements Provider<null, RegistryList> {
   readonly check = (signal: AbortSignal): Promise<Result<RegistryList>> => this.ask(null, signal)
 }
 
-/** Address of a domain's registry: that of the longest ending in the list (RFC 9224, 4). */
+/** The longest ending in the list decides (RFC 9224, 4). */
 export function registryOf(list: RegistryList, domain: string): string | undefined {
   const labels = domain.split('.')
   const endings = labels.map((_, index) => labels.slice(index).join('.'))
@@ -68,7 +64,7 @@ function readList(json: JsonAt): RegistryList {
   return list.size === 0 ? json.wrong('has no registries') : list
 }
 
-/** The https address if there is one, else the http address, with a trailing slash. Null if there is none. */
+/** With a trailing slash. */
 function bestOf(addresses: readonly string[]): string | null {
   const best = addresses.find((one) => one.startsWith('https://')) ?? addresses.find((one) => one.startsWith('http://'))
   if (best === undefined || !URL.canParse(best)) return null

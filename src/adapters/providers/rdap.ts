@@ -13,11 +13,10 @@ import { ofQuestion } from './provider-fetch.ts'
 import { readDomain, readNotFound, unregistered } from './rdap-domain.ts'
 import { RdapList, type RegistryList, registryOf } from './rdap-list.ts'
 
-/** What domain registrations need. */
 export interface RdapDependencies {
-  /** Base addresses of the sources of the registry list, in the order in which they are asked; null for IANA's own. */
+  /** Base addresses of the sources of the registry list, in order; null for IANA's own. */
   readonly lists: readonly (string | null)[]
-  /** Reads the registries' answers. It is the guarded reader, because registries are strangers and redirect clients. */
+  /** The guarded reader, because registries are strangers and redirect clients. */
   readonly web: WebReader
   readonly clock: Clock
   readonly timers: Timers
@@ -29,10 +28,10 @@ const HOUR_MS = 3_600_000
 const LIST_STALE_MS = 7 * 24 * HOUR_MS
 const FACTS_STALE_MS = 6 * HOUR_MS
 const FACTS_BYTES_MAX = 524_288
-/** Maximum registries with a chain of their own, and maximum answers that each keeps. */
+/** Maximum registries with a chain of their own. */
 const REGISTRIES_MAX = 128
 const KEPT_MAX = 50
-/** Pause after a registry refuses, from the first refusal on: the breaker's shortest pause. */
+/** Pause after a registry refuses: the breaker's shortest. */
 const PAUSE_MS = 30_000
 const ACCEPT = 'application/rdap+json, application/json;q=0.9'
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/rdap+json', 'application/json'])
@@ -80,12 +79,10 @@ export class RdapDomains implements Domains {
     return this.#registryAt(address).ask(domain, signal)
   }
 
-  /** Reads the list now, and checks it regularly; resolves after the first read. */
   start(): Promise<void> {
     return this.chain.start()
   }
 
-  /** Ends the checks and aborts running queries. */
   stop(): void {
     this.chain.stop()
     for (const chain of this.#registries.values()) chain.stop()
@@ -103,7 +100,6 @@ export class RdapDomains implements Domains {
   }
 }
 
-/** One registry as a provider, over RDAP. */
 export function registry(address: string, web: WebReader): Provider<string, DomainFacts> {
   const name = new URL(address).host
   const ask = async (domain: string, signal: AbortSignal): Promise<Result<DomainFacts>> => {
@@ -141,11 +137,10 @@ function factsOf(provider: string, address: string, domain: string, page: WebPag
   return facts.ok ? facts : fail(fault(facts.fault.code, { ...facts.fault.detail, ...ofQuestion(true) }))
 }
 
-/** Turns a web fault into a provider fault, which the breaker counts. */
 function ofProvider(provider: string, cause: Fault): Fault {
   if (cause.code === 'web/timeout') return fault('provider/timeout', { provider })
   const { reason = 'it is too long' } = cause.detail
-  // The callers of this node filled its queue. The registry did not fail.
+  // The callers of this node filled its queue: the registry did not fail.
   if (cause.code === 'web/busy') return fault('provider/unreachable', { provider, reason, ...ofQuestion(true) })
   const code = cause.code === 'web/unreachable' ? 'provider/unreachable' : 'provider/answer'
   return fault(code, { provider, reason })

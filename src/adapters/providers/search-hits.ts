@@ -3,9 +3,7 @@ import { instantText } from './instant.ts'
 import type { JsonAt } from './json-at.ts'
 import { plainText } from './plain-text.ts'
 
-/** Maximum pages of a search result. */
 export const HITS_MAX = 10
-/** Maximum bytes of a provider's answer to a search. */
 export const SEARCH_BYTES_MAX = 2_097_152
 
 const TITLE_CHARS_MAX = 200
@@ -20,7 +18,7 @@ export interface HitNames {
   readonly date: string
 }
 
-/** The first pages of a provider's list, without duplicates. Entries without a web address are left out. */
+/** Without duplicates, and without entries that have no web address. */
 export function readHits(list: readonly JsonAt[], names: HitNames): readonly SearchHit[] {
   const hits = new Map<string, SearchHit>()
   for (const item of list) {

@@ -10,9 +10,8 @@ const NAME = 'searxng'
 const JSON_OFF = 'status 403: its JSON format is off, list json under search.formats in its settings.yml'
 
 /**
- * Prefixes of query words that are commands (https://docs.searxng.org/user/search-syntax.html): they choose an engine,
- * a language, a time limit or a redirect. They are removed, because the instance is the operator's and only searches
- * are sold.
+ * Prefixes of query words that choose an engine, a language, a time limit or a redirect
+ * (https://docs.searxng.org/user/search-syntax.html). They are removed, because only searches are sold.
  */
 const COMMANDS = /(?<![^\s])[!?:<]+/g
 const NO_WORDS = fault('provider/answer', {
@@ -22,9 +21,8 @@ const NO_WORDS = fault('provider/answer', {
 })
 
 /**
- * The operator's own SearXNG (https://docs.searxng.org/dev/search_api.html). An instance answers 403 unless its
- * settings enable the JSON format, and it decides that before it reads the query. So the check sends no query and
- * bothers no engine.
+ * The operator's own SearXNG (https://docs.searxng.org/dev/search_api.html). It answers 403 unless its settings enable
+ * the JSON format, and decides that before it reads the query. So the check sends no query and bothers no engine.
  */
 export function searxng(url: string): Provider<string, readonly SearchHit[]> {
   const get = async (query: Readonly<Record<string, string>>, alsoAnswers: readonly number[], signal: AbortSignal) => {
@@ -60,14 +58,14 @@ function hitsOf(value: unknown): Result<readonly SearchHit[]> {
   if (!read.ok) return read
   const { hits, silent } = read.value
   if (hits.length > 0 || silent.length === 0) return ok(hits)
-  // No results while engines did not answer does not mean "nothing found". But some engine is often silent, and a
-  // caller can easily make a query without results, so the query may be the cause.
+  // No results while engines are silent does not mean "nothing found". But some engine is often silent, and a caller
+  // can easily make a query without results, so the query may be the cause.
   const inShort = 'engines of it did not answer'
   const reason = `${inShort}: ${silent.join(', ').slice(0, 100)}`
   return fail(fault('provider/answer', { provider: NAME, reason, inShort, ...ofQuestion(true) }))
 }
 
-/** Silent engines are listed as pairs of name and reason. */
+/** A silent engine is a pair of name and reason. */
 function engineName(item: JsonAt): string {
   return item.list()[0]?.text() ?? item.wrong('is empty')
 }

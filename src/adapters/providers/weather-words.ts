@@ -1,6 +1,4 @@
-/**
- * WMO weather codes as weather models use them (https://open-meteo.com/en/docs, "WMO Weather interpretation codes").
- */
+/** https://open-meteo.com/en/docs, "WMO Weather interpretation codes". */
 const WMO: Readonly<Record<number, string>> = {
   0: 'clear sky',
   1: 'mainly clear',
@@ -32,7 +30,6 @@ const WMO: Readonly<Record<number, string>> = {
   99: 'thunderstorm with heavy hail',
 }
 
-/** A weather code of the WMO in words. */
 export function wmoWords(code: number): string {
   return WMO[code] ?? `weather code ${code}`
 }
@@ -44,12 +41,11 @@ const SKIES: Readonly<Record<string, string>> = {
   cloudy: 'cloudy',
   fog: 'fog',
 }
-/** Two of the codes have a superfluous s, which MET Norway keeps. */
+/** Two of the codes have a superfluous s. */
 const FALLING = /^(?:(light|heavy)s?)?(rain|sleet|snow)(showers)?(andthunder)?$/
 
 /**
- * A MET Norway symbol code in words (https://github.com/metno/weathericons, "legends"). Its suffix, which only tells
- * day from night, is dropped.
+ * MET Norway's symbol codes (https://github.com/metno/weathericons, "legends"). The suffix only tells day from night.
  */
 export function symbolWords(code: string): string {
   const plain = code.replace(/_(day|night|polartwilight)$/, '')

@@ -12,11 +12,10 @@ import type { Provider } from './provider.ts'
 import { ProviderChain } from './provider-chain.ts'
 import { unusable } from './unusable.ts'
 
-/** What {@link ChainedWeather} needs. */
 export interface WeatherDependencies {
   readonly choices: Pick<OutsideConfig['providers'], 'weather' | 'geocoder'>
   readonly keys: ProviderKeys
-  /** Names this software and a contact address; null if the operator gave no contact. */
+  /** Software and a contact address; null if the operator gave no contact. */
   readonly userAgent: string | null
   readonly clock: Clock
   readonly timers: Timers
@@ -29,11 +28,9 @@ const PLACES = 'places by name'
 const NEEDS_KEY =
   'open-meteo needs a key ("open-meteo" in providers.keys-file) or an address of your own (open-meteo=https://...)'
 
-/** Weather by place name or coordinates: one provider chain finds places, another gives the weather. */
+/** One provider chain finds places by name, another gives the weather at coordinates. */
 export class ChainedWeather implements Weather {
-  /** Providers of weather at coordinates. */
   readonly chain: ProviderChain<Spot, Forecast>
-  /** Providers of coordinates of places. */
   readonly geocoder: ProviderChain<string, Place>
 
   constructor(parts: WeatherDependencies) {
@@ -71,12 +68,10 @@ export class ChainedWeather implements Weather {
     return found.ok ? this.#at(found.value.value, found.value.source, signal) : found
   }
 
-  /** Checks all providers now and regularly afterwards; resolves after the first check. */
   async start(): Promise<void> {
     await Promise.all([this.chain.start(), this.geocoder.start()])
   }
 
-  /** Ends the checks and aborts running queries. */
   stop(): void {
     this.chain.stop()
     this.geocoder.stop()
@@ -96,7 +91,7 @@ export class ChainedWeather implements Weather {
   }
 }
 
-/** Rounds degrees, so that nearby places share an answer. `+ 0` turns -0 into 0. */
+/** Nearby places share an answer. `+ 0` turns -0 into 0. */
 function hundredths(degrees: number): number {
   return Number(degrees.toFixed(2)) + 0
 }

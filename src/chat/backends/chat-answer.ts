@@ -6,30 +6,29 @@ import type { AnswerTally, TokenCounts } from '../../../marketplace/chat/models/
 import type { ChatAnswer } from '../../../marketplace/chat/models/backend.ts'
 import { isQuickToParse } from '../../../rpc/chat/body-values.ts'
 
-/** A piece of an answer. */
 export interface AnswerPiece {
   readonly delta: Fields
-  /** Log probabilities of its tokens. Undefined if there are none. */
+  /** Log probabilities of the tokens. */
   readonly logprobs: unknown
 }
 
-/** Most tokens that one question can have: ten times the largest existing windows. A higher count is wrong. */
+/** Ten times the largest existing windows: a higher count is wrong. */
 const COUNT_MAX = 100_000_000
 /** Most JSON values of an answer. `wholeTokensMax` keeps answers with log probabilities below it. */
 const VALUES_MAX = 200_000
-/** Most UTF-16 units of an answer in all its fields. */
+/** In UTF-16 units, over all fields. */
 const TEXT_CHARS_MAX = 1_000_000
 const REASON_CHARS_MAX = 160
 const MODEL_CHARS_MAX = 100
 const TOOL_CALLS_MAX = 128
-/** Deepest nesting of an answer. The answer is serialised for the caller, which fails on very deep nesting. */
+/** The answer is serialised for the caller, which fails on very deep nesting. */
 const LEVELS_MAX = 64
 const TOO_DEEP = `it has more than ${LEVELS_MAX} levels`
 const TOO_LONG = 'it is too long'
 
-/** Parses a JSON object. `too-much` if parsing would block the event loop, `none` if there is no object. */
+/** `too-much` if parsing would block the event loop, `none` if there is no object. */
 export function readJson(text: string): Fields | 'too-much' | 'none' {
-  // Some servers send a long HTML page instead of an answer. It need not be scanned.
+  // Some servers send a long HTML page instead of an answer: it need not be scanned.
   if (!/^\s*\{/.test(text)) return 'none'
   if (!isQuickToParse(text, VALUES_MAX)) return 'too-much'
   try {
@@ -39,26 +38,24 @@ export function readJson(text: string): Fields | 'too-much' | 'none' {
   }
 }
 
-/** Parses a JSON object. Null if there is none that can be parsed. */
 export function jsonIn(text: string): Fields | null {
   const read = readJson(text)
   return typeof read === 'string' ? null : read
 }
 
-/** Marks faults that a question can cause. Otherwise a caller could block a backend for all other callers. */
+/** Marks faults that a question can cause: otherwise one caller could block a backend for all. */
 export const OF_QUESTION = { ofQuestion: true } as const
 
-/** The fault of an unusable answer. */
 export function unusableAnswer(backend: string, reason: string, detail: FaultDetail = {}): Result<never> {
   return fail(fault('model/answer', { backend, reason: reason.slice(0, REASON_CHARS_MAX), ...detail }))
 }
 
-/** Messages about keys are not repeated: they may contain the operator's key. */
+/** Such messages are not repeated: they may contain the operator's key. */
 const OF_KEYS = /key|token|auth|credential|secret/i
 
 /**
- * The fault of an error object, as OpenAI-compatible servers send it in a body or a stream. A numeric code is taken as
- * the HTTP status.
+ * The fault of an error object of an OpenAI-compatible server, in a body or a stream. A numeric code is taken as the
+ * HTTP status.
  */
 export function saidError(backend: string, error: unknown): Result<never> {
   const fields = objectOf(error)
@@ -73,13 +70,12 @@ export function saidError(backend: string, error: unknown): Result<never> {
   )
 }
 
-/** The form of an answer as an instruction, for models that cannot be forced. Null means any JSON object. */
+/** For models that cannot be forced into a form. Null means any JSON object. */
 export function formInWords(schema: Fields | null): string {
   if (schema === null) return 'Answer with one JSON object alone, without any other text.'
   return `Answer with JSON alone, without any other text, that follows this JSON schema: ${JSON.stringify(schema)}`
 }
 
-/** Assembles an answer from its pieces, or from a whole. */
 export class ChatAssembly {
   readonly #backend: string
   readonly #asked: string
@@ -88,14 +84,14 @@ export class ChatAssembly {
   #chars = 0
   #model: string | null = null
   #finishReason: string | null = null
-  /** Index of the requested answer. Undefined before its first piece. */
+  /** Index of the requested answer; undefined before its first piece. */
   #index: unknown
   #usage: TokenCounts | null = null
   #toolCalls: Record<string, unknown>[] = []
   readonly #keepsLikelihoods: boolean
   #logprobs: Record<string, unknown> | null = null
 
-  /** `tally` receives everything that comes, including answers that were not requested. */
+  /** `tally` gets everything that comes, also answers that were not requested. */
   constructor(backend: string, asked: string, tally?: AnswerTally, keepsLikelihoods = true) {
     this.#keepsLikelihoods = keepsLikelihoods
     this.#backend = backend
@@ -103,12 +99,11 @@ export class ChatAssembly {
     this.#tally = tally
   }
 
-  /** Why the answer ended. Null while it goes on. */
   get finishReason(): string | null {
     return this.#finishReason
   }
 
-  /** Takes a chunk of a stream and returns its piece, null if it has none, or the error in it. */
+  /** The piece of a stream's chunk; null if it has none. */
   takeChunk(chunk: Fields): Result<AnswerPiece | null> {
     if (chunk.error !== undefined && chunk.error !== null) return saidError(this.#backend, chunk.error)
     this.#takeFrame(chunk)
@@ -121,7 +116,6 @@ export class ChatAssembly {
     return ok(delta === null ? null : { delta, logprobs })
   }
 
-  /** Takes a complete answer and returns it as one piece. */
   takeWhole(whole: Fields): Result<AnswerPiece> {
     if (whole.error !== undefined && whole.error !== null) return saidError(this.#backend, whole.error)
     this.#takeFrame(whole)
@@ -134,20 +128,19 @@ export class ChatAssembly {
     return ok({ delta: message, logprobs: this.#finish(choice) })
   }
 
-  /** The fault of an answer that exceeds what is read. The tally counts what came. */
   tooMuch(reason = TOO_LONG): Result<never> {
     this.#tally?.tooLong()
     return unusableAnswer(this.#backend, reason, OF_QUESTION)
   }
 
-  /** The finished answer. An answer without an end is cut, and an empty one is unusable. */
+  /** An answer without an end is `model/cut`, an empty one is `model/answer`. */
   end(skipped: number): Result<ChatAnswer> {
     const backend = this.#backend
     if (this.#finishReason === null) return fail(fault('model/cut', { backend }))
     if (this.#finishReason === 'error') return unusableAnswer(backend, 'it ended with an error')
     const { content, refusal } = this.#message
     const text = [content, refusal].find((said) => typeof said === 'string' && said !== '') as string | undefined
-    // Without gaps: a reader of the list takes every entry for a call.
+    // A reader of the list takes every entry for a call, so gaps are removed.
     if (this.#toolCalls.length > 0) this.#message.tool_calls = Object.values(this.#toolCalls)
     const isEmpty = (text ?? '').trim() === '' && this.#toolCalls.length === 0
     // A prompt can cause this: it asks for nothing, is filtered, or leaves no room after the reasoning.
@@ -166,7 +159,7 @@ export class ChatAssembly {
     })
   }
 
-  /** The requested answer in a chunk. Some servers do not number from 0. Other answers are ignored. */
+  /** Some servers do not number from 0. */
   #choiceIn({ choices }: Fields): Fields | null {
     if (!Array.isArray(choices)) return null
     this.#index ??= objectOf(choices[0])?.index
@@ -181,7 +174,7 @@ export class ChatAssembly {
     this.#tally?.count(counts)
   }
 
-  /** Counts all text in a chunk or a complete answer, even if it is not for the caller. */
+  /** Counts all text, even if it is not for the caller. */
   #count({ choices }: Fields): void {
     if (this.#tally === undefined || !Array.isArray(choices)) return
     for (const choice of choices.map(objectOf)) {
@@ -190,7 +183,7 @@ export class ChatAssembly {
     }
   }
 
-  /** Takes the other fields of a choice. The first finish reason counts. */
+  /** The first finish reason counts. */
   #finish(choice: Fields | null): unknown {
     const reason = choice?.finish_reason
     if (typeof reason === 'string' && reason !== '') this.#finishReason ??= reason.slice(0, MODEL_CHARS_MAX)
@@ -206,7 +199,7 @@ export class ChatAssembly {
     return logprobs
   }
 
-  /** Adds a piece: texts are appended, tool calls merged by index, other fields replaced. */
+  /** Appends texts, merges tool calls by index, replaces other fields. False if the answer is too long. */
   #add(piece: Fields): boolean {
     for (const [key, value] of Object.entries(piece)) {
       if (key === 'tool_calls') {
@@ -241,12 +234,11 @@ export class ChatAssembly {
   }
 }
 
-/** The number in a value or its text. NaN for other types. */
 function numberIn(value: unknown): number {
   return typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
 }
 
-/** Arguments of a tool call as JSON text. Some servers send the object itself. */
+/** JSON text. Some servers send the object itself. */
 function argumentsIn(value: unknown): string {
   if (value === undefined || value === null) return ''
   return typeof value === 'string' ? value : JSON.stringify(value)

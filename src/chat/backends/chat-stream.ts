@@ -7,21 +7,19 @@ import type { ChatAnswer, DeltaSink } from '../../../marketplace/chat/models/bac
 import { type ChatAssembly, readJson, unusableAnswer } from './chat-answer.ts'
 import type { ServerAnswer } from './model-server.ts'
 
-/** Longest single event. */
 const EVENT_CHARS_MAX = 1_048_576
-/** Longest stream of a model. */
 export const STREAM_BYTES_MAX = 16 * 1_048_576
-/** Pieces handled before other work gets a turn: packets that are already there come without a pause. */
+/** Packets that are already there come without a pause, so other work needs a turn after this many pieces. */
 const PIECES_AT_ONCE = 128
-/** Most malformed pieces that are skipped. One more ends the stream. */
+/** Most malformed pieces that are skipped. */
 const SKIPPED_MAX = 1
 const DONE = '[DONE]'
 /** How long a stream may stay open after its end mark. */
 const END_MS = 2_000
 
 /**
- * Reads an answer sent as server-sent events. A stream that ends without a finish reason is `model/cut`, even with an end
- * mark: gateways send the mark alone if their upstream broke off.
+ * Reads server-sent events. A stream without a finish reason is `model/cut`, even with an end mark: gateways send the
+ * mark alone if their upstream broke off.
  */
 export async function readChatStream(
   backend: string,
@@ -50,13 +48,12 @@ export async function readChatStream(
     if (error instanceof BrokenOff) return fail(fault('model/cut', { backend }))
     throw error
   } finally {
-    // After the end mark the connection may be reused. Without the mark, the rest is not needed, so the connection is closed.
+    // After the end mark the connection can be reused. Without the mark the rest is not needed.
     if (events.isDone) void ended(packets, end)
     else end()
   }
 }
 
-/** Thrown within this file: the connection broke. */
 class BrokenOff extends Error {}
 
 async function nextPacket(packets: AsyncIterator<Uint8Array>): Promise<Uint8Array | null> {
@@ -68,7 +65,7 @@ async function nextPacket(packets: AsyncIterator<Uint8Array>): Promise<Uint8Arra
   }
 }
 
-/** Waits for the end of a stream after its mark, so that the next question can reuse the connection. */
+/** Keeps the connection for the next question. */
 async function ended(packets: AsyncIterator<Uint8Array>, end: () => void): Promise<void> {
   const late = setTimeout(end, END_MS).unref()
   await nextPacket(packets).catch(() => null)
@@ -86,11 +83,9 @@ async function takeAll(chunks: readonly Fields[], assembly: ChatAssembly, sink: 
   return ok(undefined)
 }
 
-/** Turns text into the JSON objects of its events. */
 class EventReader {
-  /** Whether the end mark came. */
   isDone = false
-  /** Number of events that were not JSON objects, and of lines that were no fields. */
+  /** Events that were not JSON objects, and lines that were no fields. */
   skipped = 0
   readonly #parser: EventSourceParser
   #taken: Fields[] = []
@@ -107,13 +102,12 @@ class EventReader {
     })
   }
 
-  /** Takes text. False if an event is too long or has too many values. */
+  /** False if an event is too long or has too many values. */
   feed(text: string): boolean {
     this.#parser.feed(text)
     return !this.#isTooLong
   }
 
-  /** The objects since the last call. */
   taken(): readonly Fields[] {
     return this.#taken.splice(0)
   }

@@ -2,13 +2,10 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 
-/** How the program is run. */
 export interface ProgramRun {
   readonly program: string
   readonly args: readonly string[]
-  /** Standard input of the program. */
   readonly input: string
-  /** Most bytes that the program may write. */
   readonly bytesMax: number
   readonly timeoutMs: number
   readonly signal: AbortSignal
@@ -22,8 +19,8 @@ export type ProgramEnd =
   | { readonly is: 'late' }
 
 /**
- * Runs a program to its end, without a shell and with only PATH of the node's environment. It runs at low priority. It is
- * killed if it takes too long, writes too much, or is not needed any more.
+ * Runs a program without a shell, at low priority, and with only PATH of the node's environment. It is killed if it
+ * takes too long, writes too much, or is not needed any more.
  */
 export async function runProgram(run: ProgramRun): Promise<ProgramEnd> {
   if (run.signal.aborted) return { is: 'late' }
@@ -70,7 +67,7 @@ function endOf(
       const reason = `it ended with ${killed ?? code}`
       over(code === 0 ? { is: 'said', bytes: Buffer.concat(chunks) } : { is: 'failed', reason })
     })
-    // A program may end before it has read all its input. Its exit code tells whether that is a failure.
+    // A program may end before it has read all its input. The exit code tells whether that is a failure.
     child.stdin.on('error', () => {})
     child.stdin.end(input)
   })

@@ -7,7 +7,6 @@ import type { Speech, SpeechRequest, SpeedRange, SpokenText } from '../../../mar
 import type { Checkable, ProviderCheck, ProviderFacts } from '../../adapters/providers/provider.ts'
 import { type ProgramEnd, runProgram } from './espeak-process.ts'
 
-/** What the speaker is given. */
 export interface EspeakParts {
   /** A name on the PATH, or a path. */
   readonly program: string
@@ -17,14 +16,14 @@ export interface EspeakParts {
 
 const NAME = 'espeak-ng'
 const WHAT = 'speech'
-/** The default voice, whose name many clients of the OpenAI API ask for. The other voices are languages. */
+/** Many clients of the OpenAI API ask for this voice. The other voices are languages. */
 const VOICE_USUAL = 'alloy'
 const LANGUAGE_USUAL = 'en'
 const LANGUAGE = /^[a-z]{2,3}(-[a-z0-9]{1,12}){0,3}$/
-/** Words per minute at normal speed. The program accepts 80 to 450. */
+/** Normal speed. The program accepts 80 to 450. */
 const WORDS_PER_MINUTE = 175
 const SPEEDS: SpeedRange = { min: 0.5, max: 2.5 }
-/** Time limit for one text, far above what is needed: the program makes a minute of sound in a fraction of a second. */
+/** Far above what is needed: the program makes a minute of sound in a fraction of a second. */
 const SPEAK_MS = 30_000
 const CHECK_MS = 5_000
 const WELL_MS = 300_000
@@ -33,7 +32,7 @@ const SOUND_BYTES_MAX = 16 * 1_048_576
 const LIST_BYTES_MAX = 262_144
 /** The program reads control characters as commands, except line ends. */
 const COMMANDS = /(?!\n)\p{Cc}/gu
-/** Starts phoneme input in the program. */
+/** Two brackets start phoneme input. */
 const SOUNDS = /\[(?=\[)/g
 
 const LIMITS = { rpm: null, tpm: null, concurrency: 1, priority: 0, timeoutMs: SPEAK_MS }
@@ -55,7 +54,7 @@ export class Espeak implements Speech, Checkable {
 
   readonly readiness = (): Readiness => {
     if (this.#known && this.#trouble === null) return { available: true, engine: NAME }
-    // Details of the program are for the operator only.
+    // What is wrong with the program is for the operator only.
     return notNow(`${NAME} cannot be run now`)
   }
 
@@ -87,20 +86,20 @@ export class Espeak implements Speech, Checkable {
     return [{ what: WHAT, name: NAME, ok: trouble === null, detail: trouble ?? 'answers', ms }]
   }
 
-  /** Checks whether the program can be run, now and regularly. Resolves after the first check. */
+  /** Checks now and regularly. Resolves after the first check. */
   async start(): Promise<void> {
     await this.#check()
     if (this.#closing.signal.aborted) return
     this.#cancel = this.#parts.timers.after(this.#trouble === null ? WELL_MS : ILL_MS, () => void this.start())
   }
 
-  /** Aborts the current text and all that wait, and stops checking. */
+  /** Also aborts the current text and all that wait. */
   stop(): void {
     this.#closing.abort()
     this.#cancel?.()
   }
 
-  /** Asks the program for its voices. Returns what is wrong, or null. */
+  /** What is wrong with the program, or null. */
   async #check(): Promise<string | null> {
     const { program } = this.#parts
     const run = { program, args: ['--voices'], input: '', bytesMax: LIST_BYTES_MAX, timeoutMs: CHECK_MS }
@@ -135,7 +134,7 @@ function spokenForm(text: string): string {
   return text.toWellFormed().replaceAll(COMMANDS, ' ').replaceAll(SOUNDS, '[ ')
 }
 
-/** Languages in the table of voices: priority, language, and more. */
+/** The columns of the table are priority, language, and more. */
 function languagesIn(table: string): readonly string[] {
   const named = table.split('\n').map((line) => /^\s*\d+\s+(\S+)/.exec(line)?.[1] ?? '')
   return [...new Set(named.filter((name) => LANGUAGE.test(name)))]

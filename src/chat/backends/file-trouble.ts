@@ -6,13 +6,12 @@ const WORDS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
 }
 
-/** Why a file of the operator cannot be read, from the error. */
 export function whyUnread(error: unknown): string {
   const { code = '' } = error as { readonly code?: string }
   return WORDS[code] ?? `it cannot be read${code === '' ? '' : ` (${code})`}`
 }
 
-/** The position of a JSON error, in words. The text itself is not repeated, since it may hold secrets. */
+/** The position of a JSON error. The text itself is not repeated, because it may hold secrets. */
 export function whereNoJson(text: string, error: unknown): string {
   const said = error instanceof Error ? error.message : ''
   const named = /at position (\d+)/.exec(said)?.[1]

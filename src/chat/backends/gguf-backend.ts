@@ -14,23 +14,18 @@ import { formInWords, OF_QUESTION, unusableAnswer } from './chat-answer.ts'
 import { ggufTrouble } from './gguf-header.ts'
 import type { Llama, LlamaContext, LlamaHistoryItem, LlamaModel, LlamaPackage, LlamaSequence } from './llama-package.ts'
 
-/** Name prefix of models for tests. Their weights are random, so their answers must never be sold. */
+/** Models for tests have random weights, so their answers must never be sold. */
 export const FIXTURE_PREFIX = 'farthing-fixture'
-/** Id of the backend. */
 export const GGUF_ID = 'gguf'
 
-/** What the backend is given. */
 export interface GgufBackendParts {
   readonly path: string
-  /** Context window in tokens. */
+  /** In tokens. */
   readonly context: number
-  /** Whether a model for tests may be used. Only tests set it. */
   readonly allowFixture: boolean
-  /** Loads the package that runs models. Operators who want a local model install it. */
   readonly load: () => Promise<LlamaPackage>
 }
 
-/** A loaded model. */
 interface Loaded {
   readonly package: LlamaPackage
   readonly llama: Llama
@@ -44,15 +39,14 @@ interface Loaded {
 const REASON_CHARS_MAX = 160
 const NO_LOGPROBS = { reason: 'it does not tell how likely tokens are', status: 400 }
 const TOO_LONG = { reason: 'it is far longer than the window of this model', status: 400 }
-/** Most characters per token of the window, and most messages: tokenizing blocks the main thread. Prose has four. */
+/** Bounds of a question, because tokenizing blocks the main thread. Prose has four characters a token. */
 const CHARS_A_TOKEN_MAX = 8
 const MESSAGES_MAX = 1_000
 const NO_GRAMMAR = { reason: 'there is no small grammar of this schema', status: 400 }
-/** Largest schema that becomes a grammar. A number in the schema counts as its amount, any other value as one. */
+/** Largest schema that becomes a grammar. A number in it counts as its amount, any other value as one. */
 const GRAMMAR_SIZE_MAX = 1_000
-/** Schema of any JSON object. */
 const ANY_OBJECT: Fields = { type: 'object', additionalProperties: true }
-/** Seed for a caller that gives none, so that equal questions get equal answers. */
+/** Equal questions without a seed of their own get equal answers. */
 const SEED = 1
 
 /** A model in a GGUF file, run in this process. One answer at a time. */
@@ -71,7 +65,7 @@ export class GgufBackend implements ModelBackend {
   readonly complete = (request: ChatRequest, signal: AbortSignal, heard?: Heard): Promise<Result<ChatAnswer>> =>
     this.#ask(request, null, signal, heard)
 
-  /** Refuses a request for JSON that no grammar can enforce: such an answer must be checked before the caller sees it. */
+  /** Refuses JSON that no grammar can enforce: such an answer must be checked before the caller sees it. */
   readonly stream = (request: ChatRequest, sink: DeltaSink, signal: AbortSignal): Promise<Result<ChatAnswer>> =>
     this.#ask(request, sink, signal)
 
@@ -87,7 +81,7 @@ export class GgufBackend implements ModelBackend {
         return await this.#answer(loaded.value, request, { sink, heard }, until)
       } catch (error) {
         if (until.aborted) return fail(fault('model/timeout', { backend: this.id }))
-        // A loaded model may still fail on every question, which checks do not see.
+        // A loaded model may fail on every question, which checks do not see.
         const isWell = await stillAnswers(loaded.value, until)
         if (until.aborted) return fail(fault('model/timeout', { backend: this.id }))
         const reason = error instanceof Error ? error.message : 'unknown cause'
@@ -96,7 +90,6 @@ export class GgufBackend implements ModelBackend {
     })
   }
 
-  /** Loads the model if it is not loaded yet. */
   readonly check = async (): Promise<Result<null>> => {
     const loaded = await this.#loaded()
     return loaded.ok ? ok(null) : loaded
@@ -150,7 +143,7 @@ export class GgufBackend implements ModelBackend {
         gpu: false,
         build: 'never',
         skipDownload: true,
-        // Threads of the engine wait by spinning. With one per processor, any other work would slow all of them.
+        // The engine's threads wait by spinning. With one per processor, any other work would slow all of them.
         maxThreads: Math.max(1, availableParallelism() - 1),
         progressLogs: false,
         logLevel: 'disabled',
@@ -227,7 +220,7 @@ export class GgufBackend implements ModelBackend {
   }
 }
 
-/** Whether the model answers a plain question. If so, the question that failed before is to blame. */
+/** If the model answers a plain question, the question that failed before is to blame. */
 async function stillAnswers(
   { package: { LlamaChatSession }, context, chatWrapper }: Loaded,
   signal: AbortSignal,
@@ -246,7 +239,6 @@ async function stillAnswers(
   }
 }
 
-/** Sampling options in the form of the package. */
 function styleOf({ seed, top_p: topP, stop }: Fields): {
   readonly seed: number
   readonly topP?: number
@@ -260,7 +252,7 @@ function styleOf({ seed, top_p: topP, stop }: Fields): {
   }
 }
 
-/** A grammar for a schema. Null if none can be made, or only a large one. */
+/** Null if no grammar can be made, or only a large one. */
 async function grammarFor(llama: Llama, schema: Fields): Promise<object | null> {
   if (!isSmall(schema)) return null
   try {
@@ -270,7 +262,7 @@ async function grammarFor(llama: Llama, schema: Fields): Promise<object | null> 
   }
 }
 
-/** Whether the grammar of a schema is small. Repetition counts are written out in it. */
+/** A grammar writes out repetition counts. */
 function isSmall(schema: Fields): boolean {
   let size = 0
   const left: unknown[] = [schema]
@@ -302,7 +294,6 @@ class PieceQueue {
   }
 }
 
-/** The history and the last message, in the form of the package. */
 function conversationOf(messages: readonly ChatMessage[]): readonly [LlamaHistoryItem[], string] {
   const items = messages.map(({ role, content }): LlamaHistoryItem => {
     const text = textIn(content)
@@ -313,7 +304,6 @@ function conversationOf(messages: readonly ChatMessage[]): readonly [LlamaHistor
   return last?.type === 'user' ? [items.slice(0, -1), last.text] : [items, '']
 }
 
-/** Text of a message: its content, or the text parts of its content. */
 function textIn(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return JSON.stringify(content ?? '')

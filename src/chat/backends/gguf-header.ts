@@ -5,10 +5,7 @@ const HEADER_BYTES = 24
 const VERSIONS = [2, 3]
 const COUNT_MAX = 1_000_000n
 
-/**
- * Why a file cannot be a model. Null if it can. Detects garbage early: a loader that trusts absurd counts in a header
- * would never finish.
- */
+/** Why a file cannot be a model; null if it can. A loader that trusts absurd counts in a header would never finish. */
 export async function ggufTrouble(path: string): Promise<string | null> {
   const header = Buffer.alloc(HEADER_BYTES)
   try {

@@ -8,7 +8,7 @@ export interface LlamaPackage {
     readonly progressLogs: false
     readonly logLevel: 'disabled'
   }) => Promise<Llama>
-  /** The conversation format of a model, read from its file. This is slow for an unknown template. */
+  /** Slow for an unknown template. */
   readonly resolveChatWrapper: (model: LlamaModel) => object
   readonly LlamaChatSession: new (options: {
     readonly contextSequence: LlamaSequence
@@ -16,14 +16,12 @@ export interface LlamaPackage {
   }) => LlamaSession
 }
 
-/** The engine of the package. */
 export interface Llama {
   readonly loadModel: (options: { readonly modelPath: string }) => Promise<LlamaModel>
   readonly createGrammarForJsonSchema: (schema: Readonly<Record<string, unknown>>) => Promise<object>
   readonly dispose: () => Promise<void>
 }
 
-/** A loaded model. */
 export interface LlamaModel {
   readonly fileInfo: { readonly metadata: { readonly general?: { readonly name?: string } } }
   readonly createContext: (options: { readonly contextSize: number }) => Promise<LlamaContext>
@@ -34,7 +32,6 @@ export interface LlamaContext {
   readonly getSequence: () => LlamaSequence
 }
 
-/** One conversation. */
 export interface LlamaSequence {
   readonly tokenMeter: {
     readonly getState: () => { readonly usedInputTokens: number; readonly usedOutputTokens: number }
@@ -42,12 +39,10 @@ export interface LlamaSequence {
   readonly dispose: () => void
 }
 
-/** An earlier message. */
 export type LlamaHistoryItem =
   | { readonly type: 'system' | 'user'; readonly text: string }
   | { readonly type: 'model'; readonly response: readonly string[] }
 
-/** A conversation that can be continued. */
 export interface LlamaSession {
   readonly setChatHistory: (history: LlamaHistoryItem[]) => void
   readonly promptWithMeta: (
@@ -65,7 +60,7 @@ export interface LlamaSession {
   ) => Promise<{ readonly responseText: string; readonly stopReason: string }>
 }
 
-/** Loads the package. Its name is assembled, so that the compiler does not require it to be installed. */
+/** The name is assembled, so that the compiler does not require the package to be installed. */
 export async function loadLlamaPackage(): Promise<LlamaPackage> {
   const name: string = ['node', 'llama', 'cpp'].join('-')
   return (await import(name)) as LlamaPackage

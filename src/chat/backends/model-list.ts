@@ -1,7 +1,7 @@
-/** Longest list that is read, in bytes. Gateways with many models send some hundred kilobytes. */
+/** Gateways with many models send some hundred kilobytes. */
 export const LIST_BYTES_MAX = 2 * 1_048_576
 
-/** Ids in a list of models: `{ data: [{ id }] }` as in OpenAI's API, or a bare list. Null for anything else. */
+/** Ids of `{ data: [{ id }] }` as in OpenAI's API, or of a bare list. Null for anything else. */
 export function idsListed(text: string): readonly string[] | null {
   const list = listIn(text)
   if (list === null) return null

@@ -1,25 +1,23 @@
 import type { Readable } from 'node:stream'
 import { Agent, EnvHttpProxyAgent, request } from 'undici'
 
-/** Answer of a server. Its body must be read or ended. */
+/** The body must be read or ended. */
 export interface ServerAnswer {
   readonly status: number
-  /** A header by its lower-case name. Null if absent. */
+  /** `name` in lower case. */
   readonly header: (name: string) => string | null
-  /** If the connection breaks, it first yields everything that came, and then throws. */
+  /** If the connection breaks, it yields everything that came before it throws. */
   readonly body: AsyncIterable<Uint8Array>
-  /** Closes the connection if the body was not read to its end. */
   readonly end: () => void
 }
 
-/** A request to a server. */
 export interface ServerQuestion {
   readonly headers: Readonly<Record<string, string>>
-  /** JSON. Null for none. */
+  /** JSON. */
   readonly body: string | null
 }
 
-/** How long an idle connection is kept, since a new one costs several round trips. Most servers keep it longer. */
+/** A new connection costs several round trips. Most servers keep an idle one longer. */
 const IDLE_MS = 30_000
 const OPTIONS = {
   keepAliveTimeout: IDLE_MS,
@@ -27,13 +25,13 @@ const OPTIONS = {
   headersTimeout: 0,
   bodyTimeout: 0,
 }
-/** Proxy settings as Node's own `fetch` uses them. */
+/** The same switch as that of Node's own `fetch`. */
 const USES_PROXY = process.env.NODE_USE_ENV_PROXY === '1'
 const CONNECTIONS = USES_PROXY ? new EnvHttpProxyAgent(OPTIONS) : new Agent(OPTIONS)
 
 /**
- * Sends a request to a model server. Redirects are not followed. Rejects without an answer, with a `code` in the error.
- * Used instead of `fetch`, which takes twice the CPU time before the first word.
+ * Redirects are not followed. Rejects without an answer, with a `code` in the error. Not `fetch`, which takes twice the
+ * CPU time before the first word.
  */
 export async function askServer(
   url: string,
@@ -55,10 +53,7 @@ export async function askServer(
   }
 }
 
-/**
- * All packets to the end. When a connection breaks, the stream is destroyed and its iterator stops, although packets
- * that came before are still buffered.
- */
+/** When a connection breaks, the stream's iterator stops, although packets that came before are still buffered. */
 async function* packetsOf(body: Readable): AsyncGenerator<Uint8Array> {
   try {
     yield* body

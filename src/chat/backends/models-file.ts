@@ -12,17 +12,16 @@ import { MODEL_ROLES, type ModelRole } from '../../../marketplace/ports/models.t
 import { MODEL_KEY_PREFIX } from '../../adapters/provider-keys.ts'
 import { whereNoJson, whyUnread } from './file-trouble.ts'
 
-/** A backend in the operator's file. */
 export interface DescribedBackend {
   readonly id: string
   readonly baseUrl: string
-  /** Where the key of the backend is. Null if it needs none. */
+  /** Null if the backend needs no key. */
   readonly keyRef: KeyRef | null
   readonly models: readonly ModelFacts[]
   readonly limits: BackendLimits
 }
 
-/** Location of a key: an environment variable, or a name in the file of `providers.keys-file`. */
+/** Where the key is: an environment variable, or a name in the file of `providers.keys-file`. */
 export type KeyRef = { readonly variable: string } | { readonly named: string }
 
 const BACKENDS_MAX = 32
@@ -32,10 +31,9 @@ const FILE_CHARS_MAX = 262_144
 const CONTEXT_MAX = 16_777_216
 const DEFAULTS = { rpm: null, tpm: null, concurrency: 4, priority: 0, timeoutMs: 60_000 } as const
 
-/** An error in the file with its place. Thrown and caught within this file. */
 class Wrong extends Error {}
 
-/** Reads the file of model backends (docs/models.md). The fault is `config/file` and names the place. */
+/** Reads the file of model backends (docs/models.md). The fault `config/file` names the place. */
 export async function readModelsFile(path: string): Promise<Result<readonly DescribedBackend[]>> {
   const wrong = (reason: string): Result<never> => fail(fault('config/file', { path: resolve(path), reason }))
   let text: string
@@ -123,7 +121,6 @@ function modelOf(place: Place): ModelFacts {
   }
 }
 
-/** A value in the file with its place. */
 class Place {
   readonly #value: unknown
   readonly #path: string

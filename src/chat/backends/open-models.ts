@@ -17,38 +17,33 @@ import { loadLlamaPackage } from './llama-package.ts'
 import { type DescribedBackend, type KeyRef, readModelsFile } from './models-file.ts'
 import { OpenAiBackend } from './openai-backend.ts'
 
-/** What the models are made from. */
 export interface ModelParts {
   readonly config: Pick<OutsideConfig, 'models' | 'providers'>
   readonly keys: ProviderKeys
-  /** Whether models for tests may be used. Only tests set it. */
   readonly fixtureModels: boolean
   readonly clock: Clock
   readonly timers: Timers
 }
 
-/** The models and the translator. */
 export interface OpenModels {
   readonly pool: ModelPool
   readonly translator: ProviderChain<TranslationQuery, Translation>
-  /** Checks all models and translators now and regularly. */
   readonly start: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** Context window of a local model in tokens. Memory is allocated for all of it. */
+/** In tokens. Memory is allocated for all of it. */
 const GGUF_CONTEXT = 8_192
 /** A local model is slow on a CPU, so it is asked last and may be silent for longer. */
 const GGUF_LIMITS = { rpm: null, tpm: null, concurrency: 1, priority: 1_000, timeoutMs: 120_000 }
 const GGUF_ROLES = ['fast', 'general', 'code', 'reason', 'judge', 'translate'] as const
 
-/** Translations are cached for an hour. */
 const TRANSLATION_MS = 3_600_000
 const TRANSLATIONS_MAX = 500
 /** Below the time limit of a paid call, one minute. */
 const TRANSLATION_PATIENCE = { budgetMs: 55_000, oneMs: 50_000 }
 
-/** Opens the models of the settings. The fault is `config/file`, for an unusable file or a missing key. */
+/** Fault `config/file` for an unusable file or a missing key. */
 export async function openModels(parts: ModelParts): Promise<Result<OpenModels>> {
   const { clock, timers, fixtureModels } = parts
   const config = parts.config.models
@@ -78,7 +73,7 @@ export async function openModels(parts: ModelParts): Promise<Result<OpenModels>>
   return ok({ pool, translator, start, close })
 }
 
-/** Why a file cannot be read. Null if it can. Its content is checked when it is used. */
+/** Null if the file can be read. Its content is checked when it is used. */
 async function unreadBecause(path: string): Promise<string | null> {
   try {
     if ((await stat(path)).isDirectory()) return 'it is a folder'

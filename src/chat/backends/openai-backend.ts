@@ -24,28 +24,25 @@ import { idsListed, LIST_BYTES_MAX } from './model-list.ts'
 import { askServer, type ServerAnswer } from './model-server.ts'
 import { readSpeech } from './speech-answer.ts'
 
-/** Location of an OpenAI-compatible server. */
 export interface OpenAiBackendParts {
   readonly id: string
-  /** Base URL including the version: `https://api.example.com/v1`. */
+  /** Including the version: `https://api.example.com/v1`. */
   readonly baseUrl: string
-  /** Null if the server needs none. */
   readonly key: string | null
 }
 
-/** Receivers of an answer while it comes: its pieces, or the bytes of a complete one. */
 interface Reader {
   readonly sink: DeltaSink
   readonly heard: Heard
-  /** Whether the reader gets log probabilities piece by piece, so that they need not be kept until the end. */
+  /** Such a reader gets log probabilities piece by piece, so they need not be kept. */
   readonly hasLikelihoods?: true
 }
 
 /** Statuses of a server that works but has no list of models. */
 const LISTLESS: ReadonlySet<number> = new Set([404, 405, 501])
-/** Most bytes of an answer that is not streamed: parsing much JSON blocks the event loop. */
+/** Parsing much JSON blocks the event loop. */
 const WHOLE_BYTES_MAX = 4 * 1_048_576
-/** Most bytes of an answer with an image. A megapixel in base64 is below five megabytes. */
+/** A megapixel in base64 is below five megabytes. */
 const PICTURE_BYTES_MAX = 16 * 1_048_576
 const ERROR_BYTES_MAX = 65_536
 /** Name of the length limit for newer models. */
@@ -53,7 +50,6 @@ const NEW_NAME = 'max_completion_tokens'
 const RETRY_AFTER_MS_MAX = 600_000
 const REASON_CHARS_MAX = 160
 const PICTURE_SIDE = 1_024
-/** Base64, after blanks were removed. */
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 const NO_LIST = 'it is not a list of models; is the base address right, with /v1?'
@@ -64,9 +60,8 @@ export class OpenAiBackend implements ModelBackend {
   readonly id: string
   readonly #baseUrl: string
   readonly #key: string | null
-  /** Models that accept only the new name of the length limit. */
   readonly #newNames = new Set<string>()
-  /** Models that were too slow for a complete answer. From then on they are asked to stream if possible. */
+  /** Models that were too slow for a complete answer. */
   readonly #slow = new Set<string>()
 
   constructor({ id, baseUrl, key }: OpenAiBackendParts) {
@@ -124,7 +119,7 @@ export class OpenAiBackend implements ModelBackend {
     return response.ok ? this.#late(await readSpeech(this.id, response.value, heard), signal) : response
   }
 
-  /** Asks for the list of models. A server without a list is reachable too. */
+  /** A server without a list of models is reachable too. */
   readonly check = async (signal: AbortSignal): Promise<Result<readonly string[] | null>> => {
     const response = await this.#ask('/models', null, signal)
     if (!response.ok) return response
@@ -159,9 +154,8 @@ export class OpenAiBackend implements ModelBackend {
   }
 
   /**
-   * Newer models refuse the old name of the length limit. If the refusal names the new one, the question is asked again
-   * with it, unless the caller's text has that name too: the refusal may only repeat it. A new name that was accepted is
-   * remembered for the model.
+   * Newer models refuse the old name of the length limit. The question is asked again if the refusal has the new name,
+   * unless the question has that name too: the refusal may only repeat it.
    */
   async #answeredChat(model: string, body: Fields, signal: AbortSignal): Promise<Result<ServerAnswer>> {
     const { max_tokens: most, ...others } = body
@@ -218,7 +212,7 @@ export class OpenAiBackend implements ModelBackend {
     return unusableAnswer(this.id, reason, OF_QUESTION)
   }
 
-  /** An answer with status 200. Any other status is a fault. */
+  /** Any status but 200 is a fault. */
   async #answered(path: string, body: Fields, signal: AbortSignal): Promise<Result<ServerAnswer>> {
     const response = await this.#ask(path, body, signal)
     if (!response.ok || response.value.status === 200) return response
@@ -241,7 +235,7 @@ export class OpenAiBackend implements ModelBackend {
     }
   }
 
-  /** The fault of a status that is not 200. Messages about keys are not repeated: they may contain the operator's key. */
+  /** Messages about keys are not repeated: they may contain the operator's key. */
   #refusal({ status, header }: ServerAnswer, text: string): Result<never> {
     const fields = jsonIn(text)
     const said = objectOf(fields?.error)?.message ?? fields?.error
@@ -253,7 +247,7 @@ export class OpenAiBackend implements ModelBackend {
     return fail(fault(status < 500 ? 'model/refused' : 'model/answer', detail))
   }
 
-  /** Turns a failure after an abort into `model/timeout`, since the abort caused it. */
+  /** The abort caused the failure. */
   #late<T>(result: Result<T>, signal: AbortSignal): Result<T> {
     return !result.ok && signal.aborted ? fail(fault('model/timeout', { backend: this.id })) : result
   }
@@ -274,8 +268,8 @@ export class OpenAiBackend implements ModelBackend {
 }
 
 /**
- * Whether a complete answer may be requested as a stream: only if tokens are counted then. Tools and native forms are
- * excluded, since servers stream them worst.
+ * Whether a complete answer may be requested as a stream: only if the server counts tokens then. Tools and native forms
+ * are excluded, because servers stream them worst.
  */
 function mayComeInPieces(request: ChatRequest): boolean {
   const { model, extra = {} } = request
@@ -304,7 +298,7 @@ function bodyOf(
   }
 }
 
-/** How the form will be enforced. Null without a form. */
+/** Null without a form. */
 function formOf({ model, jsonSchema, json }: ChatRequest): HeldBy | null {
   if (jsonSchema === undefined && json !== true) return null
   return model.supports.has('jsonSchema') ? 'native' : 'words'
@@ -315,12 +309,12 @@ function formatOf(schema: AnswerSchema | undefined): Fields {
   return { type: 'json_schema', json_schema: { strict: true, ...schema } }
 }
 
-/** Base64 in a data URL. Other addresses are not fetched: a server must not choose what this node requests. */
+/** Other addresses than data URLs are not fetched: a server must not choose what this node requests. */
 function dataIn(url: unknown): string | null {
   return typeof url === 'string' ? (/^data:image\/[a-z0-9.+-]+;base64,(.+)$/is.exec(url)?.[1] ?? null) : null
 }
 
-/** Pause of a Retry-After header in ms: seconds or a date (RFC 9110, 10.2.3). 0 if there is none. */
+/** Milliseconds; 0 if there is none. The header holds seconds or a date (RFC 9110, 10.2.3). */
 function pauseOf(header: string | null): number {
   if (header === null) return 0
   const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now()

@@ -5,11 +5,11 @@ import { bytesOf } from '../../adapters/bounded-fetch.ts'
 import { OF_QUESTION, unusableAnswer } from './chat-answer.ts'
 import type { ServerAnswer } from './model-server.ts'
 
-/** Most bytes of speech: almost six minutes at 24 kHz and 16 bit. A thousand characters take little more than a minute. */
+/** Almost six minutes at 24 kHz and 16 bit. A thousand characters take little more than a minute. */
 const SPEECH_BYTES_MAX = 16 * 1_048_576
 const RIFF = [0x52, 0x49, 0x46, 0x46] as const
 
-/** The WAV file in an answer. Faults: `model/cut`, `model/answer`. */
+/** Faults: `model/cut`, `model/answer`. */
 export async function readSpeech(
   backend: string,
   response: Pick<ServerAnswer, 'body'>,

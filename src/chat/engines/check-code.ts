@@ -4,13 +4,12 @@ import { type FencedBlock, fencedBlocks } from './fences.ts'
 import { isShallow } from './nesting.ts'
 import { languageNamed } from './parsers.ts'
 
-/** Longest text that is read, in UTF-16 units. */
+/** In UTF-16 units. */
 const TEXT_CHARS_MAX = 600_000
-/** Most blocks that are checked. */
 const BLOCKS_MAX = 64
 const PROBLEM_CHARS_MAX = 200
 
-/** Parses the code in a text. The code is never run. Texts above 600,000 characters are refused. */
+/** Parses the code in a text, and never runs it. Throws a refusal if the text is too long. */
 export function checkCode({ text }: { readonly text: string }): CodeFindings {
   if (text.length > TEXT_CHARS_MAX) throw new EngineRefusal(`the text has more than ${TEXT_CHARS_MAX} characters`)
   const blocks = fencedBlocks(text)

@@ -5,8 +5,8 @@ import type { SchemaCheck } from '../../../marketplace/ports/chat-tasks.ts'
 import { EngineRefusal } from '../../engines/refusal.ts'
 
 /**
- * Formats and unknown keywords of a caller's schema are ignored. Only own properties count, since every object inherits
- * `constructor` and `toString`. A part of a schema that is referenced often is compiled once.
+ * Formats and unknown keywords are ignored. Only own properties count, because every object inherits `constructor` and
+ * `toString`. A part that is referenced often is compiled once.
  */
 const OPTIONS = {
   strict: false,
@@ -18,14 +18,14 @@ const OPTIONS = {
 } as const
 const ERRORS_MAX = 3
 const REASON_CHARS_MAX = 300
-/** Drafts in which `items` may be a list, by their `$schema`. */
+/** Drafts in which `items` may be a list. */
 const OLD_DRAFT = /draft-0[3-7]/
 
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * Checks a text against a JSON schema. Without a text, only checks that the schema is usable. An unusable schema is
- * refused. If the check takes too long, this process is ended from outside.
+ * With null as `text`, only the schema is checked. Throws a refusal if the schema is unusable. If the check takes too long, this
+ * process is ended from outside.
  */
 export function checkSchema({ schema, text }: { readonly schema: Schema; readonly text: string | null }): SchemaCheck {
   const validate = compiled(schema)

@@ -1,8 +1,5 @@
-/** How a language hides brackets that do not count. */
 export interface QuotingRules {
-  /** Starts of line comments. */
   readonly comments: readonly string[]
-  /** Whether the language has block comments. */
   readonly blockComments: boolean
   /** Quotes of texts that end on their line. */
   readonly quotes: readonly string[]
@@ -13,10 +10,7 @@ export interface QuotingRules {
 const PAIRS: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' }
 const OPENING = new Set(Object.values(PAIRS))
 
-/**
- * A problem with the brackets of some code, in a sentence. Null if they balance. Quoted texts and comments are skipped.
- * This counts and does not parse, so it can be wrong in both directions.
- */
+/** A sentence; null if the brackets balance. This counts and does not parse, so it can be wrong in both directions. */
 export function bracketProblem(code: string, rules: QuotingRules): string | null {
   const open: { readonly mark: string; readonly line: number }[] = []
   let line = 1
@@ -35,7 +29,7 @@ export function bracketProblem(code: string, rules: QuotingRules): string | null
   return last === undefined ? null : `"${last.mark}" on line ${last.line} is not closed`
 }
 
-/** Where a comment or quoted text that begins here ends. The same position if none begins. */
+/** End of the comment or quoted text that begins here, else the same position. */
 function afterHidden(code: string, at: number, { comments, blockComments, quotes, longQuotes }: QuotingRules): number {
   if (blockComments && code.startsWith('/*', at)) return after(code, '*/', at + 2)
   if (comments.some((mark) => code.startsWith(mark, at))) return after(code, '\n', at)

@@ -1,19 +1,17 @@
-/** A fenced code block in Markdown. */
 export interface FencedBlock {
-  /** First word after the fence, in lower case. Empty if there is none. */
+  /** In lower case; empty if there is none. */
   readonly language: string
   readonly code: string
   /** Line of the opening fence, from 1. */
   readonly line: number
-  /** Whether the block has a closing fence. */
   readonly closed: boolean
 }
 
 const LANGUAGE_CHARS_MAX = 32
 
 /**
- * Fenced blocks in order (CommonMark 0.31, 4.5). Unlike in CommonMark, a fence may have any indent, since models put
- * blocks into nested lists. Content keeps its indent.
+ * Fenced blocks in order (CommonMark 0.31, 4.5). Unlike in CommonMark, a fence may have any indent, because models put
+ * blocks into nested lists.
  */
 export function fencedBlocks(text: string): readonly FencedBlock[] {
   const blocks: FencedBlock[] = []
@@ -57,7 +55,7 @@ function closes({ marks, rest }: Fence, opened: string): boolean {
   return rest === '' && marks[0] === opened[0] && marks.length >= opened.length
 }
 
-/** The language behind a fence. Some models write it as `{.python}` or `js:file.js`. */
+/** Some models write the language as `{.python}` or `js:file.js`. */
 function languageOf(rest: string): string {
   const word = /^[{.\s]*([\p{L}\d#+_-]+)/u.exec(rest.slice(0, 2 * LANGUAGE_CHARS_MAX))?.[1] ?? ''
   return word.slice(0, LANGUAGE_CHARS_MAX).toLowerCase()

@@ -1,6 +1,5 @@
 import { Tokenizer } from 'htmlparser2'
 
-/** Elements without content. */
 const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
 /** Elements whose end tag may be left out (HTML, 13.1.2.4). */
 const OPTIONAL_END = new Set(
@@ -9,8 +8,8 @@ const OPTIONAL_END = new Set(
 const NAME_CHARS_MAX = 40
 
 /**
- * A problem with the tags of an HTML text, in a sentence. Null if all elements that need an end tag are closed in
- * order. HTML has no other syntax errors that matter here.
+ * A sentence; null if all elements that need an end tag are closed in order. HTML has no other syntax errors that
+ * matter here.
  */
 export function tagProblem(html: string): string | null {
   const tags = new TagStack(html)
@@ -40,7 +39,6 @@ export function tagProblem(html: string): string | null {
   return tags.problem()
 }
 
-/** The open elements. */
 class TagStack {
   readonly #html: string
   readonly #open: string[] = []

@@ -1,9 +1,9 @@
-/** Deepest nesting that a parser is given. Human code has a tenth of it. */
+/** Human code has a tenth of this depth. */
 const DEPTH_MAX = 200
 /** Longest row of one operator. Parsers recurse once for each of its characters. */
 const ROW_MAX = 400
 
-/** Whether recursive parsers can handle some code without a stack overflow, judged by its brackets. */
+/** Whether recursive parsers can read some code without a stack overflow. */
 export function isShallow(code: string): boolean {
   let [depth, row] = [0, 0]
   for (let i = 0; i < code.length; i++) {

@@ -5,13 +5,12 @@ import { EngineLoss } from '../../engines/refusal.ts'
 import { bracketProblem, type QuotingRules } from './delimiters.ts'
 import { tagProblem } from './html-tags.ts'
 
-/** Finds a problem in some code, in a sentence. Null if it finds none. */
+/** The problem in a sentence; null if none is found. */
 export type CodeReader = (code: string) => string | null
 
-/** How code of a language is checked. */
 export interface Language {
   readonly read: CodeReader
-  /** Whether `read` is a real parser, whose verdict counts. */
+  /** Whether the verdict counts: `read` is a real parser. */
   readonly parses: boolean
 }
 
@@ -23,14 +22,14 @@ const SCRIPT: Options = {
   allowHashBang: true,
 }
 
-/** Parsed as a module, else as a script. Either one is valid JavaScript. */
+/** Either a module or a script is valid JavaScript. */
 const readJavaScript: CodeReader = (code) => {
   const asModule = thrownBy(() => parse(code, { ...SCRIPT, sourceType: 'module' }))
   return asModule === null ? null : thrownBy(() => parse(code, { ...SCRIPT, sourceType: 'script' })) && asModule
 }
 
 const SYNTAX = 'ERR_INVALID_TYPESCRIPT_SYNTAX'
-/** Enums and the like. Node does not run them, but could parse the code. */
+/** Enums and the like: valid code that Node does not run. */
 const UNSUPPORTED = 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
 
 const readTypeScript: CodeReader = (code) => {
@@ -90,7 +89,7 @@ const BY_NAME: ReadonlyMap<string, Language> = new Map(
   LANGUAGES.flatMap(([names, language]) => names.split(' ').map((name) => [name, language] as const)),
 )
 
-/** How code is checked, by the language name on its fence. Null for unknown languages. */
+/** `name` is that on the fence. Null for unknown languages. */
 export function languageNamed(name: string): Language | null {
   return BY_NAME.get(name) ?? null
 }

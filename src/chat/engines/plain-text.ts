@@ -3,19 +3,18 @@ import { gfmTableFromMarkdown } from 'mdast-util-gfm-table'
 import { gfmTable } from 'micromark-extension-gfm-table'
 import { EngineRefusal } from '../../engines/refusal.ts'
 
-/** Markdown trees of the parser. */
 type Root = ReturnType<typeof fromMarkdown>
 type Content = Root['children'][number]
 type Nodes = Root | Content
 type Parents = Extract<Nodes, { readonly children: unknown }>
 type Table = Extract<Content, { readonly type: 'table' }>
 
-/** Longest text that is parsed: on hostile text the parser takes more than linear time. */
+/** On hostile text the parser takes more than linear time. */
 const TEXT_CHARS_MAX = 32_768
 /** Below this depth only the words of a text are kept. */
 const DEPTH_MAX = 64
 const CODE_BLOCK = '(code block)'
-/** The end of a sentence. Headings, list items and table rows without one get a full stop. */
+/** Headings, list items and table rows without this end get a full stop. */
 const SENTENCE_END = /[.!?…:;。！？]["'”’)\]]*$/u
 /** Struck-out words are kept. Only their marks are removed. */
 const STRIKE_MARK = /~~/g
@@ -23,14 +22,13 @@ const STRIKE_MARK = /~~/g
 const UNSHOWN = /^\s*<(?:script|style|template|[!?])/i
 const TAG = /<(?:\/?[a-z]|!--)[^<>]*>/gi
 
-/** Markdown as text to be spoken, without marks. Each paragraph, heading, table row or code block becomes one line. */
+/** Markdown as text to be spoken. Each paragraph, heading, table row or code block becomes one line. */
 export function plainText({ text }: { readonly text: string }): { readonly text: string } {
   if (text.length > TEXT_CHARS_MAX) throw new EngineRefusal(`the text is longer than ${TEXT_CHARS_MAX} characters`)
   const root = fromMarkdown(text, { extensions: [gfmTable()], mdastExtensions: [gfmTableFromMarkdown()] })
   return { text: blocksIn(root, 0).join('\n') }
 }
 
-/** Lines of the blocks in a node. */
 function blocksIn(node: Parents, depth: number): readonly string[] {
   return node.children.flatMap((child) => blockLines(child, depth + 1)).filter((line) => line !== '')
 }
@@ -57,7 +55,6 @@ function blockLines(node: Nodes, depth: number): readonly string[] {
   }
 }
 
-/** List items end like sentences. */
 function itemLines(lines: readonly string[]): readonly string[] {
   return lines.map(asSentence)
 }
@@ -69,7 +66,6 @@ function rowsOf({ children }: Table, depth: number): readonly string[] {
   })
 }
 
-/** Text of a block on one line. */
 function flowing(node: Nodes, depth: number): string {
   return inlineText(node, depth).replaceAll(/\s+/g, ' ').trim()
 }
@@ -93,13 +89,12 @@ function inlineText(node: Nodes, depth: number): string {
   }
 }
 
-/** Words between the tags of an HTML block, except those that a page does not show. */
 function markupWords(markup: string): string {
   if (UNSHOWN.test(markup)) return ''
   return markup.replaceAll(TAG, ' ').replaceAll(/\s+/g, ' ').trim()
 }
 
-/** All words in a node. A loop, since deep nesting would overflow the stack. */
+/** A loop, because deep nesting would overflow the stack. */
 function wordsIn(node: Nodes): string {
   const words: string[] = []
   const left: Nodes[] = [node]

@@ -14,7 +14,6 @@ type Database = Level<string, string>
 const SIZES = { cacheSize: 1_048_576, writeBufferSize: 1_048_576 }
 const KEYS = { key: (id: string) => `key/${id}`, owner: (name: string) => `owner/${name}` } as const
 
-/** Content of the store of keys. */
 export interface KeptKeys {
   readonly keys: readonly KeyRecord[]
   readonly owners: readonly OwnerRecord[]
@@ -31,9 +30,8 @@ export class LevelKeyRecords {
   }
 
   /**
-   * Opens or creates the store. A damaged store is moved to `<path>.damaged`, replacing an earlier one, and a new store
-   * begins: new keys can be made, and the node must keep running. `onDamage` receives the reason. A lock or a failing
-   * disk is thrown.
+   * A damaged store is moved to `<path>.damaged`, replacing an earlier one, and a new store begins: new keys can be
+   * made, and the node must keep running. A lock or a failing disk is thrown.
    */
   static async open(path: string, onDamage: (reason: string) => void): Promise<LevelKeyRecords & { kept: KeptKeys }> {
     try {
@@ -48,7 +46,7 @@ export class LevelKeyRecords {
     }
   }
 
-  /** Writes atomically. Rejects if nothing was written. */
+  /** Atomic. Rejects if nothing was written. */
   async write({ keys, forgottenKeys, owners, forgottenOwners }: KeyWrites): Promise<void> {
     const batch = this.#database.batch()
     for (const record of keys) batch.put(KEYS.key(record.id), JSON.stringify(record))

@@ -4,7 +4,7 @@ import type { KeySeals } from '../../../marketplace/chat/keys/key-book.ts'
 import { createFileAtomically } from '../../storage/atomic-file.ts'
 
 const SECRET_BYTES = 32
-/** With the secret, keys could be forged in the database, or guessed against it offline. So only the owner of the file may read it. */
+/** With the secret, keys could be forged in the database, or guessed against it offline. */
 const OWNER_ONLY = 0o600
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BASE = BigInt(ALPHABET.length)
@@ -30,7 +30,7 @@ export function keySeals(secret: Uint8Array): KeySeals {
   }
 }
 
-/** The lowest digits of a number in base 62, which a double click selects as a whole. */
+/** The lowest digits. A double click selects a text in base 62 as a whole. */
 function base62(bytes: Buffer, digits: number): string {
   let rest = BigInt(`0x${bytes.toString('hex')}`)
   let text = ''
@@ -41,10 +41,7 @@ function base62(bytes: Buffer, digits: number): string {
   return text
 }
 
-/**
- * The secret of a data folder: 32 bytes in hex, in a file that only its owner can read. Created if missing. An unusable
- * one is moved to `<path>.damaged`.
- */
+/** The secret of a data folder: 32 bytes in hex. Created if missing. An unusable one is moved to `<path>.damaged`. */
 export async function makeKeySecret(path: string): Promise<Uint8Array> {
   const fresh = randomBytes(SECRET_BYTES)
   for (;;) {

@@ -7,31 +7,29 @@ import { storageFaultOf } from '../../storage/folder.ts'
 import { LevelKeyRecords } from './chat-key-records.ts'
 import { keySeals, makeKeySecret } from './chat-key-seals.ts'
 
-/** Interval of writing the use of keys. A killed process loses at most the use of this time, and nothing else of the keys. */
+/** Interval of writing the use of keys. A killed process loses at most the use of this time. */
 export const USAGE_LOSS_MS_MAX = 5_000
 
-/** What keys are opened with. */
 export interface ChatKeysOptions {
-  /** Folder of the store. Its parent must exist. The secret of the seals lies beside it in `<folder>.secret`. */
+  /** Its parent must exist. The secret of the seals lies beside it in `<folder>.secret`. */
   readonly folder: string
   readonly clock: Clock
   readonly bounds: OwnerBounds
-  /** Receives problems of the store that do not stop the node: damage, a lost secret, or use that could not be written. */
+  /** Receives problems of the store that do not stop the node. */
   readonly onFault: (cause: Fault) => void
   readonly timers?: Timers
   /** With this many keys in all, a wallet gets a new key only in place of an old one. Default 20,000. */
   readonly keysInAllMax?: number
 }
 
-/** The keys of a data folder, until they are closed. */
 export interface OpenChatKeys extends ChatKeys {
-  /** Writes the use and closes the store. A second call does nothing. */
+  /** Writes the use first. A second call does nothing. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Opens the API keys of a node. Creates store and secret if missing. Rejects if another process holds the store or the
- * disk fails: see `storageFault`.
+ * Opens the API keys of a data folder. Creates store and secret if missing. Rejects if another process holds the store
+ * or the disk fails: see `storageFault`.
  */
 export async function openChatKeys(options: ChatKeysOptions): Promise<OpenChatKeys> {
   const { folder, clock, bounds, keysInAllMax, onFault } = options
@@ -55,7 +53,6 @@ export async function openChatKeys(options: ChatKeysOptions): Promise<OpenChatKe
   }
 }
 
-/** Writes the use regularly until the keys are closed. */
 function running(
   book: KeyBook,
   store: LevelKeyRecords,

@@ -4,7 +4,7 @@ import { EngineRefusal } from '../refusal.ts'
 import { COLOR, GRID, LINE } from './grid.ts'
 import type { TextStyle, TypeSetter } from './type-setter.ts'
 
-/** Whether a part of this height (points) fits on any page, also below a running head. */
+/** `height` is in points. The part must also fit below a running head. */
 export function fitsPage(height: number): boolean {
   return height <= GRID.bottom - GRID.topNext
 }
@@ -38,7 +38,7 @@ export class Canvas {
     return GRID.bottom - this.y
   }
 
-  /** Continues at the top of a new page. Throws a refusal if the document has the most pages allowed. */
+  /** Throws a refusal if the document has the most pages allowed. */
   nextPage(): void {
     if (this.#pages === DOCUMENT_PAGES_MAX)
       throw new EngineRefusal(`the document would have more than ${DOCUMENT_PAGES_MAX} pages`)
@@ -54,14 +54,13 @@ export class Canvas {
     if (this.room < height) this.nextPage()
   }
 
-  /** Adds an element to the structure tree. */
   element(type: string, parent: StructureElement = this.root, scope?: 'Row' | 'Column'): StructureElement {
     const element = this.#doc.struct(type, scope === undefined ? {} : { scope })
     parent.add(element)
     return element
   }
 
-  /** Lines of text below each other, in one element. The first baseline is at y. */
+  /** The first baseline is at y. */
   lines(
     element: StructureElement,
     lines: readonly string[],
@@ -72,7 +71,7 @@ export class Canvas {
     })
   }
 
-  /** Lines of normal height, in one element that may continue over pages. */
+  /** Like `lines`, but the element may continue over pages. */
   flow(
     element: StructureElement,
     lines: readonly string[],
@@ -85,24 +84,23 @@ export class Canvas {
     }
   }
 
-  /** Draws decoration, which screen readers skip. */
+  /** Screen readers skip decoration. */
   decoration(kind: 'Layout' | 'Pagination', draw: () => void): void {
     this.#doc.markContent('Artifact', { type: kind })
     draw()
     this.#doc.endMarkedContent()
   }
 
-  /** A filled box as decoration. */
   box({ x, y, width, height }: Box, color: string): void {
     this.decoration('Layout', () => this.#doc.rect(x, y, width, height).fill(color))
   }
 
-  /** A horizontal line. `weight` is in points. */
+  /** `weight` is in points. */
   rule(y: number, { x = GRID.left, width = GRID.width, weight = 0.5, color = COLOR.faint } = {}): void {
     this.box({ x, y, width, height: weight }, color)
   }
 
-  /** Draws on every page, once all pages exist. */
+  /** Call it once all pages exist. */
   onEveryPage(draw: (page: number) => void): void {
     for (let page = 0; page < this.#pages; page++) {
       this.#doc.switchToPage(page)

@@ -1,9 +1,9 @@
-/** Code points as sorted ranges: first and last of each range in turn. */
+/** Sorted ranges: first and last code point of each in turn. */
 export type CodePoints = readonly number[]
 
 /**
- * Scripts that are written letter by letter from left to right. The type setter can do only these: bidirectional and
- * joined scripts would come out wrong, so they are refused.
+ * Scripts that are written letter by letter from left to right. Bidirectional and joined scripts would come out wrong,
+ * so they are refused.
  */
 const SCRIPTS = [
   'Latin',
@@ -29,7 +29,6 @@ const SCRIPTS = [
   'Inherited',
 ]
 const PLAIN_SCRIPT = new RegExp(`^[${SCRIPTS.map((name) => `\\p{Script_Extensions=${name}}`).join('')}]$`, 'u')
-/** Characters that cannot be seen: controls, private use, line separators and the like. */
 const UNSEEN = /^[\p{C}\p{Zl}\p{Zp}\p{Variation_Selector}]$/u
 /** Hangul parts that would have to be composed into syllables. */
 const CONJOINING = /^[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]$/u
@@ -40,7 +39,6 @@ export function isSetPlainly(codePoint: number): boolean {
   return PLAIN_SCRIPT.test(character) && !UNSEEN.test(character) && !CONJOINING.test(character)
 }
 
-/** Code points in any order, as ranges. */
 export function rangesOf(codePoints: Iterable<number>): CodePoints {
   const ranges: number[] = []
   for (const codePoint of [...new Set(codePoints)].sort((a, b) => a - b)) {
@@ -50,7 +48,6 @@ export function rangesOf(codePoints: Iterable<number>): CodePoints {
   return ranges
 }
 
-/** Whether the ranges include a code point. Binary search. */
 export function includesCodePoint(ranges: CodePoints, codePoint: number): boolean {
   let [low, high] = [0, ranges.length / 2 - 1]
   while (low <= high) {
@@ -62,7 +59,7 @@ export function includesCodePoint(ranges: CodePoints, codePoint: number): boolea
   return false
 }
 
-/** Ranges as hexadecimal text: `20-7e a0-ff`. */
+/** Hexadecimal: `20-7e a0-ff`. */
 export function formatRanges(ranges: CodePoints): string {
   const parts: string[] = []
   for (let i = 0; i < ranges.length; i += 2)
@@ -70,7 +67,6 @@ export function formatRanges(ranges: CodePoints): string {
   return parts.join(' ')
 }
 
-/** Parses the text that {@link formatRanges} writes. */
 export function parseRanges(text: string): CodePoints {
   return text === '' ? [] : text.split(/[ -]/).map((part) => Number.parseInt(part, 16))
 }

@@ -7,18 +7,16 @@ import { facesWith } from './faces.ts'
 import { scriptsOf } from './scripts.ts'
 import { unsettableIn } from './text-runs.ts'
 
-/** Longest time to read a font file. */
 const FONT_MS_MAX = 10_000
 
-/** What {@link openDocuments} needs. */
 export interface DocumentParts {
   readonly engines: Engines
-  /** Currency and font files of the settings `documents.*`. */
+  /** The settings `documents.*`. */
   readonly currency: string
   readonly fonts: readonly string[]
 }
 
-/** Opens the document services. A fault if a font file or the currency cannot be used. */
+/** A fault if a font file or the currency cannot be used. */
 export async function openDocuments({ engines, currency, fonts: paths }: DocumentParts): Promise<Result<Documents>> {
   if (!Intl.supportedValuesOf('currency').includes(currency))
     return fail(

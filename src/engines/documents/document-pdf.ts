@@ -12,7 +12,7 @@ import { drawHead } from './sheet-head.ts'
 import { SheetTable } from './sheet-table.ts'
 import { TypeSetter } from './type-setter.ts'
 
-/** A document whose XMP metadata is well-formed XML for any title. pdfkit does not escape the title. */
+/** pdfkit does not escape the title in the XMP metadata. */
 class TitledDocument extends PDFDocument {
   override endMetadata(): void {
     const { info } = this
@@ -28,7 +28,7 @@ function asXml(value: unknown): unknown {
     : value
 }
 
-/** Engine `document/pdf`: sets a sheet on A4. Throws a refusal if it takes too many pages or bytes. */
+/** Engine `document/pdf`. Throws a refusal if the document takes too many pages or bytes. */
 export async function setDocument({ sheet, fonts }: DocumentJob): Promise<DocumentFile> {
   const doc = openDocument(sheet)
   const bytes = collect(doc)

@@ -5,17 +5,16 @@ import { type CodePoints, parseRanges } from './code-points.ts'
 import coverage from './coverage.json' with { type: 'json' }
 import { plainFont } from './woff.ts'
 
-/** Font weight. */
 export type Weight = 'regular' | 'bold'
 
-/** A font that covers some characters, in both weights. */
+/** A font in both weights. */
 export interface Face {
   readonly name: string
   readonly codePoints: CodePoints
   readonly path: (weight: Weight) => string
 }
 
-/** Built-in fonts: Inter, one file per script, and DejaVu for many other characters. */
+/** Inter has one file per script. DejaVu covers many other characters. */
 export const BUILT_IN_FILES: Readonly<Record<keyof typeof coverage, Readonly<Record<Weight, string>>>> = {
   latin: inter('latin'),
   'latin-ext': inter('latin-ext'),
@@ -44,7 +43,7 @@ const BUILT_IN: readonly Face[] = (Object.keys(BUILT_IN_FILES) as (keyof typeof 
   path: (weight) => BUILT_IN_FILES[name][weight],
 }))
 
-/** All faces in the order in which they are tried: a letter is set in the first face that covers it. */
+/** A letter is set in the first face that covers it. */
 export function facesWith(fonts: readonly OperatorFont[]): readonly Face[] {
   const own = fonts.map(({ path, ranges }) => ({ name: path, codePoints: parseRanges(ranges), path: () => path }))
   return [...BUILT_IN, ...own]
@@ -52,7 +51,7 @@ export function facesWith(fonts: readonly OperatorFont[]): readonly Face[] {
 
 const files = new Map<string, Uint8Array>()
 
-/** Bytes of a font file, read once per process. There are a few dozen files at most. */
+/** Read once per process. There are a few dozen files at most. */
 export function fontBytes(path: string): Uint8Array {
   let bytes = files.get(path)
   if (bytes === undefined) {

@@ -6,7 +6,7 @@ import { EngineRefusal } from '../refusal.ts'
 import { type CodePoints, formatRanges, isSetPlainly, rangesOf } from './code-points.ts'
 import { plainFont } from './woff.ts'
 
-/** The characters that a font can set. Throws for an unreadable file and for a font collection. */
+/** Throws for an unreadable file and for a font collection. */
 export function settableIn(bytes: Uint8Array): CodePoints {
   const scratch = new PDFDocument({ autoFirstPage: false, font: null })
   scratch.registerFont('font', plainFont(bytes)).font('font')
@@ -15,7 +15,7 @@ export function settableIn(bytes: Uint8Array): CodePoints {
   return rangesOf(characterSet.filter(isSetPlainly))
 }
 
-/** Engine `document/font`: the characters of an operator's font. Throws a refusal if the file cannot be used. */
+/** Engine `document/font`. Throws a refusal if the file cannot be used. */
 export function readFontFile({ path }: { readonly path: string }): OperatorFont {
   try {
     return { path, ranges: formatRanges(settableIn(readFileSync(path))) }

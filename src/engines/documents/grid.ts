@@ -5,27 +5,24 @@ export const PAGE = { width: 595.28, height: 841.89 }
 
 const MARGIN = 54
 
-/** Positions on a page. The main parts are aligned to the left edge, the second column, or the right edge. */
+/** The main parts are aligned to the left edge, the second column, or the right edge. */
 export const GRID = {
   left: MARGIN,
   right: PAGE.width - MARGIN,
   width: PAGE.width - 2 * MARGIN,
-  /** Left edge of the second column: seller, dates and references. */
   second: 330,
   top: 60,
-  /** Top of pages after the first, below the running head. */
+  /** Below the running head. */
   topNext: 84,
   bottom: PAGE.height - 74,
   footer: PAGE.height - 40,
 }
 
-/** One accent colour, and greys. */
 export const COLOR = { ink: '#16202A', soft: '#5A6672', faint: '#DCE1E6', accent: '#0E5A6B', tint: '#F2F6F7' }
 
-/** Height of a line of body text, in points. */
+/** Height of a line of body text. */
 export const LINE = 13
 
-/** All text styles. */
 export const STYLE = {
   heading: { weight: 'bold', size: 26, color: COLOR.ink },
   number: { weight: 'regular', size: 11, color: COLOR.soft },

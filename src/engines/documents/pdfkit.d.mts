@@ -2,7 +2,6 @@
 declare module 'pdfkit' {
   import type { Readable } from 'node:stream'
 
-  /** A font file as fontkit reads it. */
   export interface ReadFont {
     /** Undefined for a collection of fonts. */
     readonly characterSet: readonly number[] | undefined
@@ -13,19 +12,18 @@ declare module 'pdfkit' {
 
   export interface OpenedFont {
     readonly font: ReadFont
-    /** Glyphs of a text with their places. Callers only read the result. */
+    /** Callers only read the result. */
     layoutRun(text: string, features: TextOptions['features']): unknown
   }
 
   export interface TextOptions {
     readonly lineBreak?: boolean
     readonly baseline?: 'alphabetic'
-    /** OpenType features, on or off. */
     readonly features?: Readonly<Record<string, boolean>>
   }
 
   export interface StructureElement {
-    /** Adds a child. A function that draws is run at once if this element is attached to the document. */
+    /** A function that draws is run at once if this element is attached to the document. */
     add(child: StructureElement | (() => void)): this
     end(): void
   }

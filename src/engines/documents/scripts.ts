@@ -1,10 +1,7 @@
 import type { Face } from './faces.ts'
 import { unsettableIn } from './text-runs.ts'
 
-/**
- * Sample letters that show which scripts a font has, one text per way of writing. Scripts that operators often add by
- * fonts precede rare scripts.
- */
+/** Sample letters, one text per way of writing. Scripts that operators often add by fonts precede rare scripts. */
 const LETTERS: Readonly<Record<string, readonly string[]>> = {
   Latin: ['AZazÄßñőł'],
   Greek: ['ΑΩαωέ'],
@@ -17,7 +14,7 @@ const LETTERS: Readonly<Record<string, readonly string[]>> = {
   Georgian: ['აბჰ'],
 }
 
-/** Names of the scripts that these faces can print, the most requested first. */
+/** Scripts that these faces can print, the most requested first. */
 export function scriptsOf(faces: readonly Face[]): readonly string[] {
   const isPrinted = (letters: string): boolean => unsettableIn(faces, letters).length === 0
   return Object.keys(LETTERS).filter((name) => LETTERS[name]?.some(isPrinted))

@@ -4,10 +4,8 @@ import { COLOR, GRID, LINE, STYLE } from './grid.ts'
 import { drawFacts, type LaidFacts, layFacts } from './sheet-head.ts'
 import type { TextStyle } from './type-setter.ts'
 
-/** From the second column to the right edge. */
 const TOTALS_WIDTH_MIN = GRID.right - GRID.second
 const TOTAL_STEP = 18
-/** Space around the rule above the final sum. */
 const TOTAL_GAP = 10
 const SECTION_WIDTH_MIN = 200
 const HEADING_HEIGHT = 21
@@ -15,7 +13,7 @@ const GUTTER = 30
 const PART_GAP = 26
 const RULE_STEP = 11
 
-/** The part below the rows: sums, payment, notes, and how the figures were computed. */
+/** The part below the rows. */
 export function drawClose(canvas: Canvas, sheet: DocumentSheet): void {
   canvas.y += 14
   drawSums(canvas, sheet)
@@ -23,7 +21,7 @@ export function drawClose(canvas: Canvas, sheet: DocumentSheet): void {
   drawRule(canvas, sheet.rule)
 }
 
-/** Sums on the right. The sections stand beside them if there is room. */
+/** The sections stand beside the sums if there is room. */
 function drawSums(canvas: Canvas, { sections, ...sheet }: DocumentSheet): void {
   const sums = sumsOf(sheet)
   const sumsWidth = widthOf(canvas, sums)
@@ -39,7 +37,7 @@ function drawSums(canvas: Canvas, { sections, ...sheet }: DocumentSheet): void {
   canvas.y = isBeside ? top + Math.max(sumsHeight, laid.height) : canvas.y
 }
 
-/** A line of the sums. `counts` is true for the final sum, which is set larger. */
+/** `counts` is true for the final sum. */
 interface Sum extends LabelledText {
   readonly counts: boolean
 }
@@ -77,7 +75,6 @@ function drawTotals(canvas: Canvas, sums: readonly Sum[], width: number): void {
   }
 }
 
-/** Sections broken into lines, and their total height. */
 interface LaidSections {
   readonly sections: readonly { readonly heading: string; readonly laid: LaidFacts }[]
   readonly height: number
@@ -101,7 +98,6 @@ function drawHeading(canvas: Canvas, heading: string): void {
   canvas.y += HEADING_HEIGHT
 }
 
-/** Notes continue over pages, line by line. */
 function drawNotes(canvas: Canvas, notes: string): void {
   const lines = canvas.type.wrapRows(notes.split('\n'), STYLE.body, GRID.width)
   canvas.y += PART_GAP - 13

@@ -9,11 +9,10 @@ const RIGHT_WIDTH = GRID.right - GRID.second
 const LABEL_WIDTH = 92
 const PART_GAP = 30
 const FACT_GAP = 2
-/** Distance from the top of a part to its first baseline, and to the name below a label. */
+/** Distances from the top of a part. */
 const FIRST_BASELINE = 8
 const PARTY_NAME = 24
 
-/** Title, seller, buyer, and dates. */
 export function drawHead(canvas: Canvas, { heading, number, seller, buyer, facts }: DocumentSheet): void {
   canvas.box({ x: 0, y: 0, width: PAGE.width, height: BAR_HEIGHT }, COLOR.accent)
   const from = seller && layParty(canvas, seller, RIGHT_WIDTH)
@@ -30,7 +29,6 @@ export function drawHead(canvas: Canvas, { heading, number, seller, buyer, facts
   canvas.y += PART_GAP
 }
 
-/** The buyer on the left, the dates and references on the right. */
 function drawBuyer(canvas: Canvas, to: LaidParty, dates: LaidFacts): void {
   if (!fitsPage(to.height)) {
     canvas.ensure(dates.height)
@@ -45,7 +43,7 @@ function drawBuyer(canvas: Canvas, to: LaidParty, dates: LaidFacts): void {
   canvas.y += height
 }
 
-/** Draws the title and returns its height. */
+/** Returns the height. */
 function drawTitle(canvas: Canvas, heading: string, number: string): number {
   const x = GRID.left
   canvas.lines(canvas.element('H1'), [heading], { x, y: canvas.y + 20, style: STYLE.heading, step: 0 })
@@ -54,7 +52,6 @@ function drawTitle(canvas: Canvas, heading: string, number: string): number {
   return 40 + (lines.length - 1) * 15
 }
 
-/** A party, broken into lines. */
 interface LaidParty {
   readonly label: string
   readonly names: readonly string[]
@@ -86,13 +83,11 @@ function flowParty(canvas: Canvas, { label, names, rest }: LaidParty, x: number)
   canvas.flow(canvas.element('P', part), rest, { x, style: STYLE.soft })
 }
 
-/** Labels with values, broken into lines. */
 export interface LaidFacts {
   readonly facts: readonly { readonly label: string; readonly lines: readonly string[] }[]
   readonly height: number
 }
 
-/** Breaks values into lines of a width. */
 export function layFacts({ type }: Canvas, facts: readonly LabelledText[], width: number): LaidFacts {
   const laid = facts.map(({ label, value }) => ({
     label,
@@ -101,7 +96,6 @@ export function layFacts({ type }: Canvas, facts: readonly LabelledText[], width
   return { facts: laid, height: laid.reduce((sum, { lines }) => sum + lines.length * LINE + FACT_GAP, 0) }
 }
 
-/** Draws labels with their values at the current position. */
 export function drawFacts(canvas: Canvas, { facts }: LaidFacts, x: number): void {
   let y = canvas.y + FIRST_BASELINE
   for (const { label, lines } of facts) {

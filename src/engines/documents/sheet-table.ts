@@ -11,17 +11,15 @@ const FIRST_BASELINE = PAD + 8
 /** A description of at most this many lines stays on one page. A longer one begins with this many. */
 const TOGETHER_MAX = 6
 const FIGURES = ['qty', 'unitPrice', 'vat', 'amount'] as const
-/** A column of figures. */
 type Figure = (typeof FIGURES)[number]
 
-/** Right edges of the figure columns, and the width left for the description. */
 interface Columns {
   readonly figures: readonly Figure[]
   readonly right: ReadonlyMap<Figure, number>
   readonly descriptionWidth: number
 }
 
-/** The rows, over as many pages as needed. Each page begins with the column heads. */
+/** Each page begins with the column heads. */
 export class SheetTable {
   readonly #canvas: Canvas
   readonly #sheet: DocumentSheet
@@ -37,7 +35,6 @@ export class SheetTable {
     this.#table = canvas.element('Table')
   }
 
-  /** Draws all rows. */
   draw(): void {
     const [first] = this.#sheet.rows
     if (first !== undefined) this.#canvas.ensure(HEAD_HEIGHT + this.#heightToBegin(this.#linesOf(first)))
@@ -54,7 +51,7 @@ export class SheetTable {
     canvas.y += HEAD_HEIGHT
   }
 
-  /** Repeats the heads on a further page as decoration: the structure tree has them already. */
+  /** As decoration, because the structure tree has the heads already. */
   #repeatHead(): void {
     this.#canvas.nextPage()
     this.#drawHeadBox()
@@ -106,7 +103,7 @@ export class SheetTable {
     return Math.min(lines.length, TOGETHER_MAX) * LINE + 2 * PAD
   }
 
-  /** Draws the lines of a description that fit on this page. Returns the remaining lines. */
+  /** Returns the lines that do not fit on this page. */
   #drawLines(element: StructureElement, lines: readonly string[]): readonly string[] {
     const { y, room } = this.#canvas
     const fit = Math.floor((room - 2 * PAD) / LINE)

@@ -1,7 +1,6 @@
 import { includesCodePoint } from './code-points.ts'
 import type { Face } from './faces.ts'
 
-/** A piece of text that is set in one face. */
 export interface TextRun {
   readonly face: Face
   readonly text: string
@@ -10,12 +9,12 @@ export interface TextRun {
 const ASCII = /^[\x20-\x7e]*$/
 const GRAPHEMES = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
-/** Letters of a text, each with its marks. */
+/** Letters, each with its marks. */
 export function graphemes(text: string): readonly string[] {
   return ASCII.test(text) ? [...text] : Array.from(GRAPHEMES.segment(text), ({ segment }) => segment)
 }
 
-/** Splits a text by face. A letter and its marks use one face, or the marks would be misplaced. */
+/** A letter and its marks use one face, or the marks would be misplaced. */
 export function textRuns(faces: readonly Face[], text: string): readonly TextRun[] {
   const [first] = faces
   if (first !== undefined && ASCII.test(text)) return text === '' ? [] : [{ face: first, text }]
@@ -30,7 +29,7 @@ export function textRuns(faces: readonly Face[], text: string): readonly TextRun
   return runs
 }
 
-/** Letters of a text that no face covers, each once. */
+/** Letters that no face covers, each once. */
 export function unsettableIn(faces: readonly Face[], text: string): readonly string[] {
   const rows = text.split('\n').filter((row) => !ASCII.test(row))
   return [...new Set(rows.flatMap(graphemes).filter((letter) => faceFor(faces, letter) === undefined))]

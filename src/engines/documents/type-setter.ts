@@ -2,7 +2,6 @@ import type { OpenedFont, PDFDocument } from 'pdfkit'
 import { type Face, fontBytes, type Weight } from './faces.ts'
 import { graphemes, type TextRun, textRuns } from './text-runs.ts'
 
-/** Style of a text. */
 export interface TextStyle {
   readonly weight: Weight
   /** In points. */
@@ -14,10 +13,7 @@ export interface TextStyle {
 
 /** Widths are measured at this size and scaled, so that they do not depend on the drawn size. */
 const MEASURE_SIZE = 1_000
-/**
- * Places where a line may break: after a space, hyphen, dash or slash, and after a Han or kana letter unless
- * punctuation follows.
- */
+/** A line may break after a space, hyphen, dash or slash, and after a Han or kana letter unless punctuation follows. */
 const BREAKS = /(?<=[ \-\u2013\u2014/])|(?<=[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}])(?!\p{P})/u
 
 /**
@@ -36,12 +32,12 @@ export class TypeSetter {
     this.#faces = faces
   }
 
-  /** Width of a text on one line, in points. */
+  /** In points. */
   width(text: string, style: TextStyle): number {
     return this.#runsOf(text).reduce((sum, run) => sum + this.#runWidth(run, style), 0)
   }
 
-  /** Draws a text on one line. y is its baseline. */
+  /** y is the baseline. */
   draw(text: string, { x, y }: { readonly x: number; readonly y: number }, style: TextStyle): void {
     let at = x
     for (const run of this.#runsOf(text)) {
@@ -53,14 +49,13 @@ export class TypeSetter {
     }
   }
 
-  /** Draws a text that ends at x. */
   drawRight(text: string, at: { readonly x: number; readonly y: number }, style: TextStyle): void {
     this.draw(text, { x: at.x - this.width(text, style), y: at.y }, style)
   }
 
   /**
-   * Breaks a text into lines of at most a width. A longer word is broken between letters. A line broken at a space
-   * keeps the space: it is invisible, but without it a screen reader would join the words.
+   * A word that is too long is broken between letters. A line broken at a space keeps the space: without it a screen
+   * reader would join the words.
    */
   wrap(text: string, style: TextStyle, width: number): readonly string[] {
     const lines: string[] = []
@@ -82,9 +77,7 @@ export class TypeSetter {
     return [...lines, ended(line)]
   }
 
-  /**
-   * Breaks rows into lines as {@link wrap} does. Each row but the last ends with a space too, unless the row is empty.
-   */
+  /** Each row but the last ends with a space too, unless the row is empty. */
   wrapRows(rows: readonly string[], style: TextStyle, width: number): readonly string[] {
     return rows.flatMap((row, i) => this.wrap(row === '' || i === rows.length - 1 ? row : `${row} `, style, width))
   }
@@ -117,12 +110,11 @@ export class TypeSetter {
   }
 }
 
-/** Reduces the spaces at the end of a line to one. */
 function ended(line: string): string {
   return line.endsWith(' ') ? `${line.trimEnd()} ` : line.trimEnd()
 }
 
-/** Caches text layouts. Layout takes nearly all the time, and fontkit repeats it if features are named. */
+/** Layout takes nearly all the time, and fontkit repeats it if features are named. */
 function rememberLayouts(font: OpenedFont): void {
   const layouts = new Map<string, unknown>()
   const layoutRun = font.layoutRun.bind(font)

@@ -1,13 +1,11 @@
 import { inflateSync } from 'node:zlib'
 
-/** Signature of a WOFF 1.0 file. */
 const WOFF = 0x774f4646
 const HEADER = { woff: 44, plain: 12 }
 const ENTRY = { woff: 20, plain: 16 }
-/** Largest table that is inflated. A larger claim is refused. */
+/** A table is inflated to at most so many bytes, whatever it claims. */
 const TABLE_BYTES_MAX = 64 * 1_048_576
 
-/** A font table from the directory of a WOFF file. */
 interface Table {
   readonly tag: number
   readonly checksum: number
@@ -16,8 +14,7 @@ interface Table {
 
 /**
  * Unpacks WOFF 1.0 (https://www.w3.org/TR/WOFF/). Other files are returned as they are. Throws if the file is cut off.
- * Without this, fontkit would inflate each table again for every document, in JavaScript, which takes longer than all
- * other work.
+ * Without this, fontkit would inflate each table again for every document, which takes longer than all other work.
  */
 export function plainFont(file: Uint8Array): Uint8Array {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength)
@@ -36,7 +33,6 @@ function tableAt(file: Uint8Array, at: number): Table {
   return { tag, checksum, bytes }
 }
 
-/** Tables after their directory, each aligned to four bytes. */
 function assembled(flavor: number, tables: readonly Table[]): Uint8Array {
   const padded = (length: number): number => (length + 3) & ~3
   const directory = HEADER.plain + tables.length * ENTRY.plain

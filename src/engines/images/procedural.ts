@@ -6,7 +6,7 @@ import { finishedPng } from './square-png.ts'
 const SHAPES = 36
 const HUES = 360
 
-/** Abstract artwork, equal for equal seeds. It contains no text, since fonts differ between machines. */
+/** Equal for equal seeds. It contains no text, because fonts differ between machines. */
 export async function proceduralPng({ seed }: { readonly seed: string }): Promise<SquarePng> {
   return finishedPng(sharp(Buffer.from(svgOf(seed))))
 }
@@ -40,7 +40,7 @@ function shapeOf(next: Next, colour: () => string): string {
   }
 }
 
-/** Pseudo-random numbers below a bound, from hashes of the seed and a counter. */
+/** From hashes of the seed and a counter. */
 function numbersOf(seed: string): Next {
   let block = Buffer.alloc(0)
   let used = 0

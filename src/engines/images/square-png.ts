@@ -3,16 +3,16 @@ import sharp, { type Sharp } from 'sharp'
 import { PICTURE_BYTES_MAX, PICTURE_SIDE, type SquarePng } from '../../../marketplace/ports/image-tasks.ts'
 import { EngineRefusal } from '../refusal.ts'
 
-/** Formats that image models return. Vector graphics are refused: they can reference files on this machine. */
+/** Vector graphics are refused: they can reference files on this machine. */
 const FORMATS: ReadonlySet<string> = new Set(['png', 'jpeg', 'webp', 'gif'])
-/** Most pixels of an input: small files can hold enormous pictures. */
+/** Small files can hold enormous pictures. */
 const PIXELS_MAX = 40_000_000
 
 // Each picture takes one thread only, and none is cached.
 sharp.concurrency(1)
 sharp.cache(false)
 
-/** Turns a picture into a PNG of the sold size: cropped to a square around its middle, without metadata. */
+/** A PNG of the sold size: cropped to a square around its middle, without metadata. */
 export async function squarePng({ bytes }: { readonly bytes: Uint8Array }): Promise<SquarePng> {
   try {
     const picture = sharp(bytes, { limitInputPixels: PIXELS_MAX, failOn: 'truncated' })
@@ -21,12 +21,12 @@ export async function squarePng({ bytes }: { readonly bytes: Uint8Array }): Prom
     return await finishedPng(picture.rotate().resize(PICTURE_SIDE, PICTURE_SIDE, { fit: 'cover' }))
   } catch (error) {
     if (error instanceof EngineRefusal) throw error
-    // The library's messages name its own functions. It is enough to say that the bytes are unusable.
+    // The library's messages name its own functions.
     throw new EngineRefusal('the bytes are no picture that can be read, or too large a one')
   }
 }
 
-/** The PNG with its hash. A picture too noisy for the byte limit gets fewer colours. */
+/** A picture too noisy for the byte limit gets fewer colours. */
 export async function finishedPng(picture: Sharp): Promise<SquarePng> {
   const raw = await picture.toColourspace('srgb').raw().toBuffer({ resolveWithObject: true })
   const again = (): Sharp => sharp(raw.data, { raw: raw.info })

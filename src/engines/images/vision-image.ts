@@ -2,9 +2,9 @@ import sharp, { type Sharp } from 'sharp'
 import type { VisionImage, VisionWish } from '../../../marketplace/ports/image-tasks.ts'
 import { EngineRefusal } from '../refusal.ts'
 
-/** Most pixels of an input: small files can hold enormous pictures. */
+/** Small files can hold enormous pictures. */
 const PIXELS_MAX = 40_000_000
-/** PNG suits drawings and screenshots. A larger PNG is taken for a photograph and becomes a JPEG. */
+/** A larger PNG is taken for a photograph and becomes a JPEG. */
 const PNG_BYTES_MAX = 1_500_000
 const QUALITIES = [85, 60, 30]
 /** A picture that is still too large is halved, down to this side length. */
@@ -12,7 +12,7 @@ const SIDE_MIN = 128
 
 type Format = 'png' | 'jpeg' | 'webp' | 'gif'
 
-/** First bytes of each format by its specification. Null matches any byte. File names are ignored. */
+/** First bytes by the specification of each format. Null matches any byte. */
 const SIGNATURES: Readonly<Record<Format, readonly (number | null)[]>> = {
   png: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
   jpeg: [0xff, 0xd8, 0xff],
@@ -24,8 +24,8 @@ sharp.concurrency(1)
 sharp.cache(false)
 
 /**
- * Re-encodes an untrusted picture: its first frame, upright, without metadata, within the requested bounds. Only PNG,
- * JPEG, WebP and GIF reach the library: vector graphics can reference files on this machine.
+ * Re-encodes an untrusted picture: its first frame, upright, without metadata. Only PNG, JPEG, WebP and GIF reach the
+ * library: vector graphics can reference files on this machine.
  */
 export async function visionImage({ bytes, bytesMax, sideMax }: VisionWish): Promise<VisionImage> {
   const format = formatOf(bytes)
@@ -35,7 +35,7 @@ export async function visionImage({ bytes, bytesMax, sideMax }: VisionWish): Pro
     return await written(picture.rotate().resize(within(sideMax)).toColourspace('srgb'), { format, bytesMax })
   } catch (error) {
     if (error instanceof EngineRefusal) throw error
-    // The library's messages name its own functions. It is enough to say that the bytes are unusable.
+    // The library's messages name its own functions.
     throw new EngineRefusal('it cannot be read as a picture, or is too large a one')
   }
 }

@@ -2,7 +2,7 @@
 const MARK = /(?<![^\s(])(?:(\d{1,3})[.)]|(?:\u00a7 ?|Article |Section |Clause )(\d{1,3})[.:)]?)[^\S\n]+(?=\S)/gu
 /** The heading after a clause number: a capital, then text up to a full stop or a line end. */
 const HEADING = /\p{Lu}[^.!?:;\n]{1,60}(?=\.[^\S\n]+\S|\r?\n[^\S\n]*\S)/uy
-/** Verbs: a sentence has one, a heading has none. */
+/** A sentence has a verb, a heading has none. */
 const VERB =
   /\b(?:is|are|was|were|be|been|may|must|shall|should|will|can|cannot|could|would|has|have|had|does|do|did|applies|apply|ends?|begins?|starts?|costs?|takes?|keeps?|pays?|rents?|\p{L}+ed)\b/iu
 const HEADING_WORDS_MAX = 5
@@ -12,14 +12,13 @@ const CLAUSES_MIN = 3
 const HEAD_CHARS = 200
 const HEAD_PART = 0.25
 
-/** The clauses of a text. */
 export interface Clauses {
   readonly count: number
   /** Offsets at which headings begin. */
   readonly headings: ReadonlySet<number>
 }
 
-/** The clauses of a text, numbered from 1. Null if it has none. Linear in the length of the text. */
+/** Numbered from 1. Null if the text has no clauses. Linear in its length. */
 export function clausesOf(text: string): Clauses | null {
   const headings = new Set<number>()
   let count = 0
@@ -34,13 +33,13 @@ export function clausesOf(text: string): Clauses | null {
 }
 
 /**
- * Commands and prohibitions, which are rules, not headings. Headings continue with a capital letter, or with "of",
- * "and" or "or".
+ * Commands and prohibitions are rules, not headings. Headings continue with a capital letter, or with "of", "and" or
+ * "or".
  */
 const COMMAND =
   /^(?:No|Never|Do|Don['\u2019]t|Always|Keep|Open|Close|Use|Wear|Turn|Put|Call|Ask|Report|Wash|Switch|Leave|Stay)\s+(?!(?:of|and|or)\b|(?<=(?:Use|No)\s+)(?:for|on|to|by|in)\b)\p{Ll}/u
 
-/** A heading: a few words without a verb. A text that another number follows at once is a clause of its own instead. */
+/** A few words that another number follows at once are a clause of their own. */
 function isHeading(text: string, start: number): boolean {
   HEADING.lastIndex = start
   const heading = HEADING.exec(text)?.[0]

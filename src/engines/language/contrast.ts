@@ -1,19 +1,17 @@
 import type { Token } from './negation.ts'
 
-/** Words before the turn of a sentence count half, words after it one and a half times (VADER). */
+/** VADER's factors for words before and after the turn of a sentence. */
 const LESS = 0.5
 const MORE = 1.5
-/** Weight of what was true once but is no longer. */
+/** Weight of what was true once. */
 const GONE = 0.25
 /** Words that turn a sentence to its main point. */
 const TURNS = setOf('but however yet')
-/** Words that concede something. The main point is the rest of the sentence. */
+/** Words that concede something: the main point is the rest of the sentence. */
 const CONCESSIONS = setOf('although though while whilst despite')
-/** Words at the start of a sentence that turn against the one before. */
 const OPENING_TURN =
   /^[^\p{L}]*(?:but|however|yet|unfortunately|sadly|still,|nevertheless|nonetheless|that said|on the other hand)(?!\p{L})/iu
 
-/** The weight of each word, by its place in the sentence. */
 export function turnWeights(tokens: readonly Token[]): readonly number[] {
   const turn = tokens.findIndex((_, at) => at > 0 && isTurn(tokens, at))
   if (turn >= 0) return tokens.map((_, at) => (at < turn ? LESS : MORE))
@@ -24,7 +22,6 @@ export function turnWeights(tokens: readonly Token[]): readonly number[] {
   return pastWeights(tokens)
 }
 
-/** Whether a sentence contradicts the one before it. */
 export function turnsAgainst(sentence: string): boolean {
   return OPENING_TURN.test(sentence)
 }

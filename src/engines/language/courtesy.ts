@@ -5,10 +5,10 @@ const GREETED =
   "(?:team|all|both|everyone|customer service|customers?|colleagues?|sirs?|madam|sir or madam|mr|mrs|ms|dr|prof|\\p{Lu}|(?:[\\p{L}\\u2019'.-]{1,20} ){0,3}[\\p{L}\\u2019'.-]{1,20}(?:,|\\s*$))"
 const ADJECTIVE =
   '(?:very |most |so )?(?:kind|prompt|quick|speedy|swift|fast|early|friendly|good|valued|warm|helpful|nice|esteemed)'
-/** Sincere praise, even beside a word for a letter. */
+/** With such a word, thanks are sincere: "thanks for the lovely message". */
 const PRAISING =
   '(?:beautiful|lovely|wonderful|gorgeous|fantastic|amazing|great|excellent|perfect|superb|brilliant|awesome)\\b'
-/** "I would", "we'd": a polite request. */
+/** "I would", "we'd". */
 const I_WOULD = "(?:(?:i|we) (?:would|should)|(?:i|we)['\\u2019]d)"
 const AM =
   "(?:(?:i|we) (?:am|are|would be|will be|['\\u2019]?ll be)|i['\\u2019]m|we['\\u2019]re|(?:i|we)['\\u2019](?:d|ll) be)"
@@ -16,7 +16,7 @@ const LOUDER = '(?: (?:very much|very|really|so|most|more than|quite|rather|also
 
 /** A name that ends the thanks: "Thanks, Anna", "Thank you Mr Falk". */
 const NAMED = "(?:,? (?:(?:Mr|Mrs|Ms|Dr)\\.? )?(?!I\\b)\\p{Lu}[\\p{L}\\p{M}'\\u2019.-]{0,25}){0,3}"
-/** The end of bare thanks: no reason for the thanks follows. */
+/** No reason for the thanks follows. */
 const BARE_END = `(?=${NAMED}\\s*(?:$|[.,;:!?)\\u2014\\u2013-]|(?:and|but|from) ))`
 /** "I want to say thank you", "a big thank you": more than a formality. */
 const NOT_SAID = '(?<!\\p{L})(?<!\\b(?:say|says|said|saying|a|big|huge|special|heartfelt|sincere|my|our|our sincere) )'
@@ -29,10 +29,9 @@ const MUCH_THANKS = '(?: (?:so much|so very much|ever so much|a lot|a million|a 
 const bareThanks = (louder: string): RegExp =>
   new RegExp(`${NOT_SAID}${THANKS}${louder}${MORE_THANKS}${BARE_END}`, 'gu')
 
-/** The name that ends a letter. */
 const SIGNED = "(?: \\p{Lu}[\\p{L}.'\\u2019-]{0,25}){1,3}\\W*$"
 
-/** Forms of courtesy. They carry no mood. */
+/** Forms of courtesy carry no mood. */
 const FORMS: readonly RegExp[] = [
   new RegExp(`^\\s*[Dd]ear (?=${GREETED})`, 'gu'),
   /(?<=, |\band )[Dd]ear (?=\p{Lu})/gu,
@@ -107,28 +106,26 @@ const WISHES: readonly (readonly [form: RegExp, plain: string])[] = [
   ],
 ]
 
-/** A request. Thanks beside it are a formality, however warm. */
+/** Thanks beside a request are a formality, however warm. */
 const REQUEST =
   /\b(?:please|kindly|(?:could|can|would|will) (?:you|i|we|some|any)|would like to|need (?:to|a|my|the)|let me know|(?:hoping|wondering) (?:that |if |whether )?(?:you|i|we)|obliged if|grateful if|appreciate it if|i(?: would|['\u2019]d) like|(?:do|does|is|are|has|have|where|when) (?:you|my|the|it)\b[^?]{0,80}\?)/iu
 
 const WEAK_THANKS = bareThanks('')
 const STRONG_THANKS = bareThanks(MUCH_THANKS)
-/** A text that consists of emphatic thanks only. */
 const ONLY_THANKS = new RegExp(`^\\W*${THANKS}${MUCH_THANKS}?${MORE_THANKS}!\\W*$`, 'u')
 
-/** The role of thanks in a text: all of it (`alone`), beside statements (`aside`), or beside a request (`asking`). */
+/** All of a text (`alone`), beside statements (`aside`), or beside a request (`asking`). */
 export type Thanks = 'alone' | 'aside' | 'asking'
 
-/** The role of thanks in a text. Linear in its length. */
+/** Linear in the length of the text. */
 export function thanksOf(text: string): Thanks {
   if (ONLY_THANKS.test(text)) return 'alone'
   return REQUEST.test(text) ? 'asking' : 'aside'
 }
 
 /**
- * Removes forms of courtesy from a sentence, since they carry no mood. Thanks with a reason stay, unless the reason is
- * formal, such as a reply or an order. Bare thanks stay if the text says nothing else. Warm thanks are removed beside a
- * request.
+ * Removes forms of courtesy. Thanks with a reason stay, unless the reason is formal, such as a reply or an order. Bare
+ * thanks stay if the text says nothing else. Warm thanks are removed only beside a request.
  */
 export function withoutCourtesy(sentence: string, thanks: Thanks): string {
   let plain = sentence

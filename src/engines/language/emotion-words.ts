@@ -3,23 +3,18 @@ import { formOf } from './word-forms.ts'
 /** Emotions of R. Plutchik ("A general psychoevolutionary theory of emotion", 1980). Ties follow this order. */
 export const EMOTIONS = ['joy', 'sadness', 'anger', 'fear', 'disgust', 'surprise', 'trust', 'anticipation'] as const
 
-/** One of the eight emotions. */
 export type Emotion = (typeof EMOTIONS)[number]
 
-/**
- * How strongly a word or phrase expresses an emotion: 1 for a word that names the emotion, less for a word that only
- * accompanies it, and 1.5 for a phrase.
- */
+/** Weight 1 is for a word that names the emotion, less for a word that only accompanies it, and 1.5 for a phrase. */
 export interface EmotionSign {
   readonly emotion: Emotion
   readonly weight: number
 }
 
 /**
- * English words and phrases by the emotion that they show. The list was made for this program and has its licence
- * (Apache-2.0). It takes nothing from the NRC Emotion Lexicon, which may not be sold. Words are in base form, or in
- * other forms that are frequent. Phrases have "ones" for possessives (my, your, his, ...) and no apostrophes. Ambiguous
- * words are left out.
+ * English words and phrases. The list was made for this program and has its licence (Apache-2.0). It takes nothing from
+ * the NRC Emotion Lexicon, which may not be sold. Phrases have "ones" for possessives (my, your, his, ...) and no
+ * apostrophes. Ambiguous words are left out.
  */
 const GROUPS: readonly (readonly [emotion: Emotion, weight: number, words: readonly string[]])[] = [
   [
@@ -260,12 +255,12 @@ const GROUPS: readonly (readonly [emotion: Emotion, weight: number, words: reado
   ['surprise', 1, ['\u{1f62e}', '\u{1f632}', '\u{1f92f}']],
 ]
 
-/** Splits a list at bars (phrases) or at blanks (words). */
+/** Phrases are separated by bars, words by blanks. */
 function listed(words: string): readonly string[] {
   return words.includes('|') ? words.split('|') : words.split(/\s+/)
 }
 
-/** Maximum words of a phrase that is looked up. No phrase in the list has more. */
+/** No phrase in the list has more words. */
 export const EMOTION_PHRASE_WORDS_MAX = 5
 
 const SIGNS: ReadonlyMap<string, readonly EmotionSign[]> = signs()
@@ -282,12 +277,12 @@ const PHRASE_STARTS: ReadonlySet<string> = new Set(
   [...SIGNS.keys()].filter((entry) => entry.includes(' ')).map((entry) => entry.split(' ', 1)[0] as string),
 )
 
-/** Emotions of a lower-case word. An unknown word is looked up by its base form. */
+/** `word` is in lower case. */
 export function emotionsOfWord(word: string): readonly EmotionSign[] {
   return formOf(SIGNS, word) ?? []
 }
 
-/** Emotions of the longest phrase that begins at this word, and its number of words; null if no phrase begins there. */
+/** The longest phrase that begins at this word, with its number of words; null if there is none. */
 export function emotionsOfPhrase(
   words: readonly string[],
   at: number,

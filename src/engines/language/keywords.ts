@@ -5,12 +5,11 @@ import type { TaggedWord } from './tagged-words.ts'
 const KEYWORDS_MAX = 15
 const KEYWORD_CHARS = { min: 3, max: 80 }
 const TOPICS_MAX = 5
-/** A phrase must occur this often to be a topic. */
 const TOPIC_MENTIONS_MIN = 2
 /** Words of the longest phrase that is counted. */
 const COUNTED_WORDS_MAX = 6
 const SCORE_DECIMALS = 3
-/** Factors of a score: for a single word or for a phrase, and in addition for a name. */
+/** Factors of a score. That of a name comes in addition. */
 const WEIGHTS = { word: 1, phrase: 1.5, name: 1.4 }
 /** The first word of a text counts this much more than the last. */
 const FIRST_MORE = 0.5
@@ -27,13 +26,12 @@ others night morning evening afternoon someone everyone anyone everything husban
   ),
 )
 
-/** A phrase with its number of occurrences. */
 interface Candidate {
   readonly text: string
   readonly key: string
   readonly stems: readonly string[]
   readonly isName: boolean
-  /** True for a single word in -ing. It becomes a keyword only if it occurs again or is the only candidate. */
+  /** A single word in -ing becomes a keyword only if it occurs again or is the only candidate. */
   readonly isDoing: boolean
   readonly at: number
   /** All occurrences, and those outside longer phrases. */
@@ -41,10 +39,7 @@ interface Candidate {
   own: number
 }
 
-/**
- * The phrases and names that describe a text, best first, and its most frequent phrases (topics). Singular and plural
- * count together.
- */
+/** Best first. Singular and plural count together. */
 export function keyPhrases(words: readonly TaggedWord[]): Pick<Subjects, 'keywords' | 'topics'> {
   const stems = words.map(({ lower }) => stem(lower))
   const phrases = nounPhrases(words)
@@ -63,7 +58,7 @@ export function keyPhrases(words: readonly TaggedWord[]): Pick<Subjects, 'keywor
   return { keywords, topics: topics(scored.map(({ candidate }) => candidate)) }
 }
 
-/** The most frequent phrases, without parts of names, and without parts of longer phrases that are equally frequent. */
+/** Without parts of names, and without parts of longer phrases that are equally frequent. */
 function topics(candidates: readonly Candidate[]): readonly string[] {
   const most = candidates
     .filter(({ count }) => count >= TOPIC_MENTIONS_MIN)
@@ -79,7 +74,6 @@ function isOfKeywordLength(text: string): boolean {
   return text.length >= KEYWORD_CHARS.min && text.length <= KEYWORD_CHARS.max
 }
 
-/** Maps plural to singular. */
 function stem(word: string): string {
   if (word.length < 4 || !word.endsWith('s') || /(?:ss|us|is)$/.test(word)) return word
   return word.endsWith('ies') ? `${word.slice(0, -3)}y` : word.replace(/(?<=x|ch|sh|ss)es$|s$/, '')
@@ -103,7 +97,6 @@ function candidatesOf(phrases: readonly NounPhrase[], stems: readonly string[]):
   return candidates
 }
 
-/** Counts the occurrences of the candidates and of every word. */
 function count(
   words: readonly TaggedWord[],
   stems: readonly string[],
@@ -163,7 +156,6 @@ function isRepeat(one: Candidate, chosen: Candidate): boolean {
   return isPartOnly(one, chosen) || (contains(one, chosen) && chosen.stems.length > 1 && one.own <= chosen.own)
 }
 
-/** Whether a phrase adds nothing to a longer one. */
 function isPartOnly(part: Candidate, whole: Candidate): boolean {
   return contains(whole, part) && (whole.isName || part.own < 2 || part.own < whole.own)
 }

@@ -1,6 +1,5 @@
 import { STOP_WORDS } from './stop-words.ts'
 
-/** Words that open a sentence which continues the one before. */
 const CONNECTIVES: ReadonlySet<string> =
   setOf(`accordingly additionally afterwards afterward also alternatively and besides but consequently
 conversely earlier else eventually finally furthermore hence however importantly indeed instead later likewise meanwhile moreover
@@ -9,7 +8,6 @@ thereafter thereby therefore though thus too yet worse ultimately overall`)
 /** Openings of several words that continue the sentence before. */
 const OPENINGS =
   /^(?:for (?:example|instance|one thing)|in (?:addition|contrast|turn|fact|short|other words|particular|comparison|response|return|the (?:meantime|process))|as (?:a (?:result|consequence)|such|well)|on (?:the (?:other hand|contrary)|top of)|at the same time|by (?:contrast|comparison|then)|until then|since then|even (?:so|then|more)|what is more|more importantly|most importantly|after(?:wards| all)|above all|in any case|not only|the (?:former|latter|others?|same|reason|reasons|first|second|third|last|two|three|result|rest|remainder|remaining)\b)(?!\w)/
-/** Pronouns for things and persons that were named before. */
 const PRONOUNS: ReadonlySet<string> = setOf(
   'it its itself he him his himself she her hers herself they them their theirs themselves',
 )
@@ -18,7 +16,7 @@ const POINTERS: ReadonlySet<string> = setOf('this that these those such both nei
 /** "This year" and "those who" do not point at the text. */
 const POINTED_OUTSIDE =
   /^(?:(?:this|these) (?:year|month|week|weekend|morning|afternoon|evening|spring|summer|autumn|fall|winter|season|century|decade|days?|article|paper|report|study|book|page|guide|document|section|chapter)|those who|such as|both [\p{Lu}]|either [\p{Lu}])/u
-/** "It" without a referent: "it is clear that", "it takes years to". */
+/** "It is clear that", "it takes years to": "it" has no referent. */
 const EMPTY_IT =
   /^it (?:is|was|will be|would be|seems|seemed|appears|appeared|remains|turns out|turned out|follows|has been|may be|might be|takes|took|costs?|makes sense)(?: \S+){0,5}? (?:that|to|whether|how|why|if|when)(?!\S)/
 /** "In that case", "of these rivers": a thing that was named before. */
@@ -47,12 +45,11 @@ export function leansBack(sentence: string): boolean {
   return hasForeignPronoun(words) || pointsInside(lower)
 }
 
-/** The word before an apostrophe or a hyphen. */
 function bare(word: string): string {
   return (word.toLowerCase().split(/['\u2019]/, 1)[0] as string).replace(/-.*$/s, '')
 }
 
-/** Whether a pronoun comes before anything it could stand for: "some of them", "in the second year its effect". */
+/** A pronoun before anything it could stand for: "some of them", "in the second year its effect". */
 function hasForeignPronoun(words: readonly string[]): boolean {
   const opensAside = PREPOSITIONS.has(bare(words[0] ?? ''))
   let isNamed = false
@@ -74,7 +71,7 @@ function pointsInside(lower: string): boolean {
   return false
 }
 
-/** "These terms apply to", "this agreement is made between": a text that refers to itself. */
+/** "These terms apply to", "this agreement is made between". */
 const OF_ITSELF =
   /^(?:this|these) (?:general |our |special )?(?:terms|conditions|agreement|contract|policy|notice|rules|statutes|guidelines|warranty|guarantee|licen[cs]e|regulations|lease|order form)(?: (?:and|of|for) [\p{L}-]{1,20}){0,3} (?:(?:shall|also|only|will) )?(?:appl(?:y|ies)|governs?|covers?|regulates?|contains?|sets? out|describes?|explains?|forms?|is (?:made|concluded|entered)|are part|tells?|says?)\b/u
 

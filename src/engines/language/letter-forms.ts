@@ -7,24 +7,23 @@ const DELIMITER = /^--\s*$/
 const SIGNATURE_CHARS_MAX = 600
 const WORDS = /[\p{L}\p{N}][\p{L}\p{M}\p{N}@.'\u2019-]*/gu
 const GREETING = /^\W*(?:dear|hi|hello|hey|hallo|greetings)(?!\p{L})/iu
-/** A name or a part of one, and an address or phone number. */
 const NAME = /^(?:\p{Lu}|(?:and|of|von|der|und|the|for|f\u00fcr)$)/u
 const ADDRESS = /[\d@]|\p{L}\.\p{L}/u
 
-/** Offsets of sentences that only greet, thank, take leave or sign. They say nothing about the subject of a letter. */
+/** Offsets of sentences that only greet, thank, take leave or sign: they say nothing about the subject of a letter. */
 export function formsOf(text: string, sentences: readonly Sentence[]): ReadonlySet<number> {
   const signature = signatureStart(text)
   return new Set(sentences.filter((one) => one.start >= signature || isForm(one.text)).map(({ start }) => start))
 }
 
-/** "Kind regards, Anna Berg": only courtesy and names. */
+/** "Kind regards, Anna Berg". */
 function isForm(sentence: string): boolean {
   if (!/\p{Ll}/u.test(sentence)) return false
   const rest = uncourteous(sentence)
   return rest.length < sentence.trim().length && wordsOf(rest).every((word) => NAME.test(word))
 }
 
-/** Offset of the signature: below a delimiter line or a line that takes leave. The end of the text if there is none. */
+/** The signature begins at a delimiter line or a line that takes leave. The end of the text if there is none. */
 function signatureStart(text: string): number {
   const earliest = text.length - SIGNATURE_CHARS_MAX
   let [end, hasOthers] = [text.length, false]

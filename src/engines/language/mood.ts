@@ -6,16 +6,16 @@ import { EMOTIONS, type Emotion } from './emotion-words.ts'
 import { isIronic } from './phrases.ts'
 import { type SentenceMood, sentenceMood } from './sentence-mood.ts'
 
-/** A text with more polarity than this is not neutral (VADER). */
+/** VADER's bound of a neutral text. */
 const NEUTRAL_MAX = 0.05
 /** Number of words with a valence at which the certainty is one half. */
 const HALF_SURE_WORDS = 2
 const DECIMALS = 4
 
 /**
- * The mood of a text: the mean over its sentences. Sentences without a mood weigh a quarter, so that a long report with
- * one complaint is no complaint. Confidence grows with the number of words that carry mood and with their agreement. It
- * is not a probability.
+ * The mean over the sentences. Sentences without a mood weigh a quarter, so that a long report with one complaint is no
+ * complaint. Confidence grows with the number of words that carry mood and with their agreement. It is not a
+ * probability.
  */
 export function moodOf({ text }: { readonly text: string }): Mood {
   const pieces = [...stretches(text)].map((stretch) => stretch.text)
@@ -35,10 +35,7 @@ export function moodOf({ text }: { readonly text: string }): Mood {
   }
 }
 
-/**
- * Inverts all praise if an ironic sentence has something bad in it or right after it. Inverted sentences show no
- * emotions.
- */
+/** Inverts all praise if an ironic sentence has something bad in it or right after it. */
 function withIrony(pieces: readonly string[], moods: readonly SentenceMood[]): readonly SentenceMood[] {
   const isBad = (at: number): boolean => (moods[at]?.bad ?? 0) > 0
   if (!pieces.some((piece, at) => isIronic(piece) && (isBad(at) || isBad(at + 1)))) return moods
@@ -65,7 +62,6 @@ const SIDES: ReadonlyMap<Emotion, number> = new Map([
   ['disgust', -1],
 ])
 
-/** Emotions of a text with their shares, strongest first. */
 function emotions(sentences: readonly SentenceMood[], polarity: number): Mood['emotions'] {
   const weights = new Map<Emotion, number>(EMOTIONS.map((emotion) => [emotion, 0]))
   for (const sentence of sentences) {

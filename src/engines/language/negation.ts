@@ -1,4 +1,4 @@
-/** A word of a sentence as written and as looked up, and whether a clause ends after it. */
+/** A word as written and as looked up, and whether a clause ends after it. */
 export interface Token {
   readonly written: string
   readonly word: string
@@ -22,23 +22,22 @@ const ANY = setOf('any anyone anybody anything ever')
 /** Words at which the scope of a negation ends. */
 const CLAUSE_STARTS = setOf('but because although though however whereas unless yet')
 const NEW_SUBJECTS = setOf('i we he she they it you the this that my our')
-/** "Had hoped for", "would have been": it did not happen. */
+/** "Had hoped for": it did not happen. */
 const HOPED = setOf('expected hoped wanted wished')
 const PASSIVE = setOf('is are was were be been as than being')
 /** "Couldn't be happier", "never slept better", "can't praise it enough": a negation that praises. */
 const HIGHEST = setOf('better happier easier nicer more prouder')
 const LIMITS = setOf('cant cannot couldnt couldn never not dont')
-/** Words that cancel a negation before them: "not only", "no doubt". */
+/** "Not only", "no doubt": these words cancel a negation before them. */
 const AFFIRMED = setOf('only just merely doubt')
 
-/** Whether a word is a negation. */
 export function isNegation(word: string): boolean {
   return NEGATIONS.has(word)
 }
 
 /**
- * For each word, whether it is negated: by a negation among the three words before it, or by one that covers its
- * clause. Two negations cancel out. Linear in the number of words.
+ * A word is negated by a negation among the three words before it, or by one that covers its clause. Two negations
+ * cancel out. Linear in the number of words.
  */
 export function deniedWords(tokens: readonly Token[]): readonly boolean[] {
   const scopes = clauseScopes(tokens)
@@ -66,7 +65,6 @@ function clauseScopes(tokens: readonly Token[]): readonly number[] {
   return scopes
 }
 
-/** For each word, the index at which its clause ends. */
 function clauseEnds(tokens: readonly Token[]): readonly number[] {
   const ends = new Array<number>(tokens.length)
   let end = tokens.length - 1
@@ -117,7 +115,7 @@ function nearNegation(tokens: readonly Token[], at: number): number {
   return -1
 }
 
-/** Whether the negation is a superlative: "couldn't be happier", "can't praise it enough". */
+/** "Couldn't be happier", "can't praise it enough". */
 function isPraise(tokens: readonly Token[], negation: number, at: number, end: number): boolean {
   if (!LIMITS.has(wordAt(tokens, negation))) return false
   const words = tokens
@@ -128,11 +126,10 @@ function isPraise(tokens: readonly Token[], negation: number, at: number, end: n
   return isMost && (/^(?:couldnt|never)$/.test(wordAt(tokens, negation)) || words.some((word) => MOST_SIGNS.has(word)))
 }
 
-/** Maximum words on either side of a negated word that are searched for "enough" or one of `MOST_SIGNS`. */
 const PRAISE_WORDS = 8
 /**
- * Words that turn a negated comparative into praise: "I don't think I have ever slept better", "you can't find a better
- * one".
+ * "I don't think I have ever slept better", "you can't find a better one": these words turn a negated comparative into
+ * praise.
  */
 const MOST_SIGNS = setOf('ever find be')
 

@@ -1,16 +1,14 @@
 import type { TaggedWord, WordKind } from './tagged-words.ts'
 
-/** Words that name one thing together, in order. */
 export interface NounPhrase {
   readonly words: readonly TaggedWord[]
   readonly isName: boolean
-  /** Index of its first word in the text. */
+  /** Index of the first word in the text. */
   readonly at: number
 }
 
 const NAME_WORDS_MAX = 6
 const PHRASE_WORDS_MAX = 3
-/** Adjectives that say little about a thing. */
 const PALE_ADJECTIVES: ReadonlySet<string> = new Set(
   `able actual additional available bad beautiful big certain clear common complete current dear different difficult direct double
 early easy entire exact expensive extra fair false final fine former free full general good great half happy hard heavy high huge
@@ -22,8 +20,8 @@ slow small special specific strong sure tall tiny total true typical unusual usu
 )
 
 /**
- * Names, and runs of adjectives, nouns and gerunds. None crosses punctuation or a verb. Only names may hold linking words,
- * as in "Bank of England".
+ * Names, and runs of adjectives, nouns and gerunds. None crosses punctuation or a verb. Only names may hold linking
+ * words, as in "Bank of England".
  */
 export function nounPhrases(words: readonly TaggedWord[]): readonly NounPhrase[] {
   const phrases: NounPhrase[] = []
@@ -35,7 +33,7 @@ export function nounPhrases(words: readonly TaggedWord[]): readonly NounPhrase[]
   return phrases
 }
 
-/** End of a name that begins here: capitalised words and the words that link them. */
+/** End of the name that begins here, with the words that link its parts. */
 function nameEnd(words: readonly TaggedWord[], start: number): number {
   let end = start + 1
   for (let at = end; at < words.length && at - start < NAME_WORDS_MAX; at++) {
@@ -71,7 +69,7 @@ function runEnd(words: readonly TaggedWord[], start: number): number {
   return end
 }
 
-/** The phrase within a run, trimmed. Empty if the run has only adjectives. */
+/** Empty if the run has only adjectives. */
 function phraseOf(words: readonly TaggedWord[], start: number, end: number): readonly NounPhrase[] {
   if (words[start]?.kind === 'name') {
     const at = afterTitle(words, start, end)

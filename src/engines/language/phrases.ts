@@ -47,14 +47,12 @@ const UNREAL: readonly Stand[] = [
   [/\bdeserve[sd]?(?: \p{L}{1,20})? better\b/giu, BLAMED],
 ]
 
-/** "Expectation" with the words before it. */
 const EXPECTATION = "(?: (?!but\\b|and\\b)[\\p{L}'\\u2019]{1,20}){0,3} expectations?\\b"
 const WORDS = "(?: [\\p{L}'\\u2019-]{1,20},?)"
 /** "Than I had expected". */
 const THAN_HOPED =
   "than (?:(?:i|we|you|one|anyone|originally|ever) ){0,2}(?:(?:had|could|would|ever|have|\\p{L}{1,6}['\\u2019]d) ){0,3}(?:expected|hoped|thought|imagined|dreamt|dreamed|expect|hope|imagine|anticipated)\\b(?: (?:it|for|of))?"
 
-/** Comparisons with what was expected. */
 const EXPECTED: readonly Stand[] = [
   [
     new RegExp(
@@ -96,16 +94,13 @@ const EXPECTED: readonly Stand[] = [
 const SELLER =
   '(?:shops?|stores?|sellers?|suppliers?|compan(?:y|ies)|places?|websites?|sites?|makers?|brands?|potters?|workshops?|dealers?|competitors?|vendors?)'
 const OTHER = `(?:(?:from|at|in|on|with|by) (?:an?other|a different|the other|other|different|some other|many other|most other|your)(?: \\p{L}{1,20})? ${SELLER}\\b|elsewhere|somewhere else|anywhere else|(?:on|from|at) (?:amazon|ebay|etsy|temu)\\b)`
-/** Words within a comparison. It ends at words that introduce another thing. */
+/** A comparison ends at words that introduce another thing. */
 const ON =
   "(?: (?!(?:than|but|yet|yours?|here|this|these|that|so|until|before|unlike)\\b)[\\p{L}\\d'\\u2019%-]{1,20},?)"
 const SUPERIOR =
   '(?:better|cheaper|nicer|prettier|sturdier|stronger|faster|lovelier|for less|half (?:the|that|of the) (?:price|cost|money)|half as much|a (?:third|quarter|fraction) of (?:the|that) (?:price|cost)|at a lower price|a lower price)'
 
-/**
- * Comparisons with other sellers, and regrets: a purchase that the customer regrets is blamed, one that came too late
- * is praised.
- */
+/** A purchase that the customer regrets is blamed, one that came too late is praised. */
 const ELSEWHERE: readonly Stand[] = [
   [new RegExp(`\\b${SUPERIOR}${ON}{0,6} ${OTHER}`, 'giu'), BLAMED],
   [
@@ -193,10 +188,6 @@ const VERDICTS: readonly Stand[] = [
   ],
 ]
 
-/**
- * Number words of scores. A score in stars counts at the start of a sentence or after a word such as "give"; a score
- * such as 4/5 counts anywhere.
- */
 const NUMBERS: ReadonlyMap<string, number> = new Map([
   ['zero', 0],
   ['no', 0],
@@ -207,6 +198,7 @@ const NUMBERS: ReadonlyMap<string, number> = new Map([
   ['five', 5],
 ])
 const SCORE = /(?<![\d/.,])(\d{1,2}(?:[.,]\d)?) ?(?:\/|out of) ?(5|10)(?![\d/]|[.,]\d| of\b|\p{L})/giu
+/** Stars count only at the start of a sentence or after a word such as "give". */
 const STARS =
   /(?=\d|zero|no|one|two|three|four|five)(?<=^[^\p{L}\p{N}]*|\b(?:give|gave|giving|given|rate|rated|deserves?|only|just|gets?|from me|rating|overall):? (?:it |this |them |you |an? |only |just )?)(\d(?:[.,]\d)?|zero|no|one|two|three|four|five)[ -]stars?\b(?! (?:hotel|resort|restaurant|general|rated))/giu
 const SIGNS = /\u2605{1,5}\u2606{0,4}|\u2b50{1,5}/gu
@@ -237,7 +229,7 @@ function numberOf(written: string): number {
   return NUMBERS.get(written.toLowerCase()) ?? Number(written.replace(',', '.'))
 }
 
-/** A word with the mood of a score. Three stars of five are neutral. */
+/** Three stars of five are neutral. */
 function wordOf(part: number): string {
   if (part > 1) return ' '
   if (part > 0.85) return ' excellent '
@@ -245,13 +237,11 @@ function wordOf(part: number): string {
   return part > 0.5 ? ' ' : part > 0.35 ? ' unsatisfied ' : ' terrible '
 }
 
-/**
- * Praise after "Oh" or the like, praise before "another", and "what I needed:". It is ironic if something bad is near.
- */
+/** Praise after "Oh" or the like, praise before "another", and "what I needed:". */
 const IRONY =
   /^\W*(?:(?:oh|yay|ah|yeah|well),? (?:(?:how|just|that['\u2019]s|absolutely|so) )?(?:great|wonderful|fantastic|brilliant|lovely|perfect|awesome|nice|super|good|excellent|marvellous|terrific|joy)[,.!\u2026]|(?:just |how )?(?:great|wonderful|fantastic|brilliant|lovely|perfect|awesome|nice|super|excellent|terrific|congratulations|bravo|well done)[,.!]+ (?:yet )?another\b|(?:just |exactly )?what i (?:always )?(?:needed|wanted): )/iu
 
-/** Whether a sentence sounds clearly ironic. Most irony cannot be told from praise. */
+/** Most irony cannot be told from praise. */
 export function isIronic(sentence: string): boolean {
   return IRONY.test(sentence)
 }

@@ -6,9 +6,9 @@ import { plainly } from './phrases.ts'
 import { valenceOf } from './valences.ts'
 
 /**
- * Mood of a sentence by the rules of VADER (C. J. Hutto and E. Gilbert, "VADER: A Parsimonious Rule-based Model for
- * Sentiment Analysis of Social Media Text", ICWSM 2014). Written from the paper, with the constants of its authors'
- * program (https://github.com/cjhutto/vaderSentiment, MIT licence) and valences made for this program.
+ * Mood by the rules of VADER (C. J. Hutto and E. Gilbert, "VADER: A Parsimonious Rule-based Model for Sentiment
+ * Analysis of Social Media Text", ICWSM 2014). Written from the paper, with the constants of its authors' program
+ * (https://github.com/cjhutto/vaderSentiment, MIT licence) and valences made for this program.
  */
 export interface SentenceMood {
   /** From -1 to 1. */
@@ -19,10 +19,7 @@ export interface SentenceMood {
   /** Number of words, and of words with a valence. */
   readonly words: number
   readonly spoken: number
-  /**
-   * Emotions of words that are not negated. Their weight depends on capitals, on a booster or damper right before, and on
-   * turns such as "but".
-   */
+  /** Emotions of words that are not negated. */
   readonly emotions: readonly EmotionSign[]
 }
 
@@ -45,7 +42,7 @@ const DAMPERS =
   setOf(`almost barely fairly hardly kinda kindof less little marginally mildly moderately occasionally partly
   scarcely slightly somewhat sorta sortof`)
 
-/** Judges one sentence. `thanks` is the role of thanks in the whole text. Linear in the length of the sentence. */
+/** `thanks` is the role of thanks in the whole text. Linear in the length of the sentence. */
 export function sentenceMood(sentence: string, thanks: Thanks): SentenceMood {
   const tokens = tokensOf(sentence, thanks)
   const mixedCase = tokens.some(isCapital) && !tokens.filter(hasLetters).every(isCapital)
@@ -62,13 +59,12 @@ export function sentenceMood(sentence: string, thanks: Thanks): SentenceMood {
   return { polarity: normalised(sum + emphasis), good, bad: good - sum, words: tokens.length, spoken, emotions }
 }
 
-/** How the place of each word changes its valence. */
 interface Places {
   readonly denied: readonly boolean[]
   readonly weights: readonly number[]
 }
 
-/** Emotions of a sentence. The words of a phrase do not count on their own. */
+/** The words of a phrase do not count on their own. */
 function emotionsOf(tokens: readonly Token[], mixedCase: boolean, { denied, weights }: Places): readonly EmotionSign[] {
   const words = tokens.map(({ word }) => word)
   const found: EmotionSign[] = []
@@ -84,23 +80,20 @@ function emotionsOf(tokens: readonly Token[], mixedCase: boolean, { denied, weig
   return found
 }
 
-/** Emphasis on a word, from the word before it and its own capitals. */
 function loudness(tokens: readonly Token[], at: number, mixedCase: boolean): number {
   const before = tokens[at - 1]
   const capitals = mixedCase && isCapital(tokens[at] as Token) ? CAPITALS : 0
   return Math.max(0, 1 + capitals + (before === undefined ? 0 : boostOf(before, mixedCase)))
 }
 
-/** A word without the punctuation around it. */
 const INNER = /[\p{L}\p{N}](?:.*[\p{L}\p{N}])?/su
 /** "Kind of" and "sort of" are one word, and not about kindness. */
 const KIND_OF = /\b(kind|sort) of\b/gi
 /** "Worth" alone is only an amount. */
 const WORTH = /\bworth (?:it|every|buying|reading|seeing|visiting|watching|the (?:money|price|wait|trip))\b/gi
-/** Punctuation after a word that ends a clause. */
 const CLAUSE_END = /[,;:.!?)\]]["'\u201d\u2019]*$/
 
-/** Words between blanks, without the punctuation around them. Emoticons stay whole. */
+/** Emoticons stay whole. */
 function tokensOf(sentence: string, thanks: Thanks): readonly Token[] {
   const spaced = plainly(sentence, thanks)
     .replaceAll('\u{fe0f}', '')
@@ -122,12 +115,11 @@ function hasLetters({ written }: Token): boolean {
   return /\p{L}/u.test(written)
 }
 
-/** Whether a word is written in capitals, with more than one letter. */
+/** One letter is not enough for capitals. */
 function isCapital({ written }: Token): boolean {
   return /\p{Lu}.*\p{Lu}/u.test(written) && written === written.toUpperCase()
 }
 
-/** Valence of a word in its sentence: stronger in capitals, and changed by the boosters and dampers before it. */
 function valenceAt(tokens: readonly Token[], at: number, mixedCase: boolean): number {
   const token = tokens[at] as Token
   let valence = isModifier(token.word) ? 0 : valenceOf(token.word)
@@ -152,17 +144,15 @@ function boostOf(token: Token, mixedCase: boolean): number {
   return DAMPERS.has(token.word) ? -BOOST - loud : 0
 }
 
-/** Words that destroy the good that they are said of. */
+/** Words that destroy the good that they are said of: "it kills any pleasure". */
 const SPOILERS = setOf(
   'kill kills killed ruin ruins ruined spoil spoils spoiled spoilt destroy destroys destroyed lack lacks lacked lacking',
 )
 
-/** "It kills any pleasure". */
 function isSpoilt(tokens: readonly Token[], at: number): boolean {
   return tokens.slice(Math.max(0, at - 3), at).some(({ word, endsClause }) => SPOILERS.has(word) && !endsClause)
 }
 
-/** Emphasis from exclamation and question marks. */
 function emphasisOf(sentence: string): number {
   const exclamations = Math.min(EXCLAMATION.most, sentence.split('!').length - 1)
   const questions = sentence.split('?').length - 1

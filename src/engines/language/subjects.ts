@@ -12,7 +12,7 @@ const NAME_CHARS = { min: 3, max: 80 }
 
 type Entity = Subjects['entities'][number]
 
-/** Finds what a text is about: noun phrases and names by a part-of-speech tagger, and the most frequent things. */
+/** Finds what a text is about: its key phrases and names. */
 export function subjectsOf({ text }: { readonly text: string }): Subjects {
   const { text: said, speakers } = withoutLabels(text)
   const pieces = taggedPieces(withoutCodes(withoutDottedForms(said)))
@@ -21,7 +21,7 @@ export function subjectsOf({ text }: { readonly text: string }): Subjects {
   const labels = new Set(speakers.map(flattened))
   const { keywords, topics } = keyPhrases(words.filter(({ lower }) => !labels.has(lower)))
   return {
-    // Only keywords that occur literally in the text are kept: words separated by punctuation would not be found in it.
+    // Words separated by punctuation would not be found in the text.
     keywords: keywords.filter((keyword) => flat.includes(flattened(keyword.text))),
     entities: entities(said, pieces, words),
     topics,
@@ -36,7 +36,7 @@ function isOfNameLength(text: string): boolean {
   return text.length >= NAME_CHARS.min && text.length <= NAME_CHARS.max
 }
 
-/** Names of people, places, organisations and other things. Each once, in full, and as the text writes it. */
+/** Each name once, in full, and as the text writes it. */
 function entities(text: string, pieces: readonly TextPiece[], words: readonly TaggedWord[]): readonly Entity[] {
   const found = new Map<string, Entity>()
   const add = (entity: Entity): void => {
@@ -68,7 +68,7 @@ function isSamePerson(part: Entity, whole: Entity): boolean {
   return whole.type === 'person' && isPart(part.text, whole.text)
 }
 
-/** Most names from noun phrases that are compared with the names found before. */
+/** Each of these names is compared with all names found before. */
 const RUNS_MAX = 60
 
 function isPart(part: string, whole: string): boolean {
@@ -76,7 +76,7 @@ function isPart(part: string, whole: string): boolean {
   return part.length < whole.length && (` ${whole} `.includes(` ${part} `) || owners.includes(` ${part} `))
 }
 
-/** The type of a longer name by its part: a person or organisation stays one, but "Paris Agreement" is no place. */
+/** "Paris Agreement" is no place. */
 function typeOf({ type }: Entity): Entity['type'] {
   return type === 'place' ? 'other' : type
 }
@@ -109,7 +109,7 @@ function namesIn({ document, text }: TextPiece): readonly Entity[] {
 /** Names do not cross quotation marks, dashes, clause ends or line ends. */
 const BORDER = /["\u201c\u201d\u201e()[\],;:!?\n]|\s[-\u2013\u2014]\s/u
 
-/** A name without punctuation around it and without titles. The full stop of an abbreviation stays. */
+/** Without punctuation around it and without titles. The full stop of an abbreviation stays. */
 function bare(name: string): string {
   const whole =
     /[\p{L}\p{N}](?:.*[\p{L}\p{M}\p{N}])?(?:(?<=\.\p{L})\.)?/su.exec(name)?.[0]?.replace(/['\u2019]s$/, '') ?? ''
@@ -124,10 +124,7 @@ function isSmallWord(text: string): boolean {
   return STOP_WORDS.has(lower) || NO_NAMES_ALONE.has(lower) || SHORT_FORMS.has(lower)
 }
 
-/**
- * An English name begins with a capital letter or a digit. If it is longer than one word, so does at least one of its
- * further words.
- */
+/** Of a longer English name, at least one further word begins with a capital letter or a digit too. */
 function isName(text: string): boolean {
   if (text.length > NAME_CHARS.max || !/^[\p{Lu}\p{N}]/u.test(text) || !/\p{Lu}/u.test(text)) return false
   const words = text.split(/\s+/)

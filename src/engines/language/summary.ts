@@ -8,12 +8,11 @@ import { formsOf } from './letter-forms.ts'
 import { STOP_WORDS } from './stop-words.ts'
 import { decides, saidIn, tellingOf } from './turns.ts'
 
-/** Most sentences: each is compared with all others. */
+/** Each sentence is compared with all others. */
 const SENTENCES_MAX = 500
-/** Most sentences read of a long text. They are then thinned evenly. */
+/** A long text is read up to this many sentences, which are then thinned evenly. */
 const SENTENCES_READ_MAX = 5_000
 const KEY_POINTS = { min: 3, max: 5 }
-/** Sentences per key point, within the bounds. */
 const SENTENCES_PER_POINT = 4
 /** Sentences more alike than this do not both become key points. Sharing five words of ten gives about 1. */
 const ALIKE_MAX = 1.2
@@ -26,9 +25,8 @@ const FIRST_SENTENCE_WEIGHT = 1.25
 /** Most sentences in a chain in which each sentence but the first needs the one before. */
 const CHAIN_MAX = 3
 
-/** The clause number at the start of a sentence. */
 const CLAUSE_NUMBER = /^\(?\d{1,3}[.)]\s+(?=\p{L})/u
-/** Two capitalised words, of which the second may be a last name, and a capitalised word at the start of a sentence. */
+/** Two capitalised words, of which the second may be a last name. */
 const FULL_NAME = /(?<!\S)\p{Lu}[\p{L}\p{M}'\u2019.-]* (?=(\p{Lu}[\p{L}\p{M}-]+))/gu
 const CAPITAL_WORD = /^\p{Lu}[\p{L}\p{M}-]+/u
 
@@ -37,7 +35,7 @@ const TELLING_WEIGHT = 1.6
 /** Further weight of statements that settle something. */
 const DECIDING_WEIGHT = 1.4
 
-/** A sentence with its score and its index. */
+/** `place` is the index. */
 interface Ranked extends Sentence {
   readonly place: number
   readonly score: number
@@ -46,9 +44,9 @@ interface Ranked extends Sentence {
    * they are more than {@link CHAIN_MAX}.
    */
   readonly chain: readonly number[] | null
-  /** True for a turn of a dialogue without content, such as a greeting or a question. Such turns come last. */
+  /** A turn of a dialogue without content, such as a greeting or a question. */
   readonly isIdle: boolean
-  /** True for a turn with figures, days or decisions. Such turns become key points before all others. */
+  /** A turn of a dialogue with figures, days or decisions. */
   readonly isTelling: boolean
 }
 
@@ -89,7 +87,7 @@ export function summarise({ text }: { readonly text: string }): Summary {
   return { tldr: headline.text, keyPoints: keyPoints(ranked, headline, alike) }
 }
 
-/** Removes headings of clauses, which state nothing, and clause numbers. */
+/** Headings of clauses state nothing. */
 function withoutHeadings(all: readonly Sentence[], clauses: Clauses | null): readonly Sentence[] {
   if (clauses === null) return all
   const sentences = all.map(({ start, text }) => {
@@ -107,12 +105,12 @@ function withoutForms(text: string, all: readonly Sentence[]): readonly Sentence
   return left.length < KEY_POINTS.min ? all : left
 }
 
-/** Whether a text consists of clauses, such as terms of business. List items are clauses if half have headings. */
+/** List items are clauses if half have headings. */
 function isMadeOf(clauses: Clauses | null, kind: Parts['kind']): boolean {
   return clauses !== null && (kind === 'prose' || clauses.headings.size * 2 >= clauses.count)
 }
 
-/** The first sentence that needs no other. One without a full stop may be a title, so it is taken only if all lack one. */
+/** A sentence without a full stop may be a title, so it is taken only if all lack one. */
 function firstOf(ranked: readonly Ranked[]): Ranked | undefined {
   const alone = ranked.filter(({ chain }) => chain?.length === 1).sort((a, b) => a.place - b.place)
   return alone.find(({ text }) => /[.!?]["'\u201d\u2019)]?$/.test(text)) ?? alone[0]
@@ -124,7 +122,7 @@ function tooFew(kind: Parts['kind']): string {
     : 'the text has fewer than three usable sentences'
 }
 
-/** The best sentence that stands alone. Sentences that use a last name before the full name was given are avoided. */
+/** Sentences that use a last name before the full name was given are avoided. */
 function headlineOf(text: string, ranked: readonly Ranked[]): Ranked {
   const fullNames = new Map<string, number>()
   for (const { index, 1: last } of text.matchAll(FULL_NAME)) {
@@ -136,7 +134,7 @@ function headlineOf(text: string, ranked: readonly Ranked[]): Ranked {
   return alone.find((one) => !isShortName(one)) ?? alone[0] ?? (ranked[0] as Ranked)
 }
 
-/** For each sentence the indexes of those needed to understand it. A sentence depends on the one right before it. */
+/** A sentence that points back depends on the one right before it. */
 function chainsOf(text: string, sentences: readonly Sentence[]): readonly Ranked['chain'][] {
   const chains: Ranked['chain'][] = []
   for (const [place, { start, text: sentence }] of sentences.entries()) {
@@ -152,7 +150,7 @@ function chainsOf(text: string, sentences: readonly Sentence[]): readonly Ranked
   return chains
 }
 
-/** As many sentences as can be compared, spread over the text. */
+/** Spread over the text. */
 function thinned<Part extends Sentence>(sentences: readonly Part[]): readonly Part[] {
   if (sentences.length <= SENTENCES_MAX) return sentences
   const step = sentences.length / SENTENCES_MAX
@@ -163,7 +161,6 @@ function isTelling(word: string): boolean {
   return !STOP_WORDS.has(word)
 }
 
-/** Maps plurals and common verb forms to one stem. */
 function stem(word: string): string {
   return word.length > 4 ? word.replace(/(?:ing|ed|es|s)$/, '') : word
 }
@@ -189,10 +186,7 @@ function shared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   return count
 }
 
-/**
- * TextRank scores: each sentence votes for those that are similar to it, weighted by its own score. The first sentence
- * gets a bonus.
- */
+/** Each sentence votes for those that are similar to it, weighted by its own score. */
 function rank(alike: readonly Float64Array[]): Float64Array {
   const given = alike.map((row) => row.reduce((sum, value) => sum + value, 0))
   let scores = new Float64Array(alike.length).fill(1)
@@ -216,7 +210,7 @@ function votes(row: Float64Array, scores: Float64Array, given: readonly number[]
 
 /**
  * The best sentences with different content, in text order. The headline is included only if there are few. A dialogue
- * first gives its turns with figures, days or decisions, and further turns only if those are few.
+ * first gives its turns with figures, days or decisions.
  */
 function keyPoints(ranked: readonly Ranked[], headline: Ranked, alike: readonly Float64Array[]): readonly string[] {
   const told = ranked.filter(({ isIdle }) => !isIdle).length

@@ -4,7 +4,6 @@ import { NO_NAMES, NO_NAMES_ALONE, SHORT_FORMS, STOP_WORDS } from './stop-words.
 /** The role that a word can have in a naming phrase. */
 export type WordKind = 'name' | 'noun' | 'adjective' | 'gerund' | 'link' | 'verb' | 'other'
 
-/** A word of a text. */
 export interface TaggedWord {
   /** As written in the text, and in lower case. */
   readonly text: string
@@ -14,7 +13,6 @@ export interface TaggedWord {
   readonly isApart: boolean
 }
 
-/** A word as the tagger returns it. */
 interface Term {
   readonly text: string
   readonly pre: string
@@ -28,7 +26,7 @@ interface Draft {
   readonly tags: ReadonlySet<string>
   readonly isApart: boolean
   readonly isFirst: boolean
-  /** Whether it stands in a clause heading, where capital letters do not indicate names. */
+  /** In a clause heading capital letters do not indicate names. */
   readonly isHeading: boolean
 }
 
@@ -36,7 +34,7 @@ interface Draft {
 const PIECE_CHARS = 500
 /** Abbreviations such as "St" cost the tagger most: this many pieces of them take about a second. */
 const TAGGED_PIECES_MAX = 25
-/** Ends of pieces, best first. A cut at the end of a line or a sentence divides no name. */
+/** Best first. A cut at the end of a line or a sentence divides no name. */
 const PIECE_ENDS = ['\n', '. ', ' ']
 /** With more capitalised words than this, the text has title case, and capitals do not indicate names. */
 const CAPITALS_MAX = 0.5
@@ -44,7 +42,6 @@ const CAPITALS_MAX = 0.5
 const LINKS: ReadonlySet<string> = new Set(['of', 'de', 'del', 'da', 'van', 'von', 'der', 'la', 'al', 'bin'])
 const NO_TAGS: ReadonlySet<string> = new Set()
 
-/** Splits a text into pieces for the tagger: between lines or sentences if possible, else between words, else anywhere. */
 function piecesOf(text: string): readonly string[] {
   const pieces: string[] = []
   for (let at = 0; at < text.length; ) {
@@ -57,13 +54,13 @@ function piecesOf(text: string): readonly string[] {
   return pieces
 }
 
-/** A piece of a text, with the tagger's result if it was read. */
+/** `document` is the tagger's result, null if the piece was not read. */
 export interface TextPiece {
   readonly text: string
   readonly document: ReturnType<typeof nlp> | null
 }
 
-/** Pieces of a text. The tagger reads at most {@link TAGGED_PIECES_MAX}: the first, and others spread over the text. */
+/** The tagger reads at most {@link TAGGED_PIECES_MAX}: the first, and others spread over the text. */
 export function taggedPieces(text: string): readonly TextPiece[] {
   const pieces = piecesOf(text)
   const read = Math.min(pieces.length, TAGGED_PIECES_MAX)
@@ -71,7 +68,7 @@ export function taggedPieces(text: string): readonly TextPiece[] {
   return pieces.map((piece, place) => ({ text: piece, document: places.has(place) ? nlp(piece) : null }))
 }
 
-/** Words of a text with their kinds, in order. Pieces that were not tagged yield only names. */
+/** Pieces that were not tagged yield only names. */
 export function taggedWords(pieces: readonly TextPiece[]): readonly TaggedWord[] {
   const drafts = pieces.flatMap(({ text, document }) =>
     document === null ? plainDrafts(text) : (document.docs as readonly (readonly Term[])[]).flatMap(draftsOf),
@@ -101,7 +98,6 @@ function hasTitles(drafts: readonly Draft[]): boolean {
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:['\u2019]s(?!\p{L}))?/gu
 const OPENS_SENTENCE = /[.!?:"\u201c(]|\n\s*\n/
 
-/** Words without tags. */
 function plainDrafts(piece: string): readonly Draft[] {
   let end = 0
   return [...piece.matchAll(WORD)].map(({ 0: written, index }): Draft => {
@@ -123,7 +119,7 @@ function plainDrafts(piece: string): readonly Draft[] {
   })
 }
 
-/** Words of a sentence. Words joined by a hyphen are one. */
+/** Words joined by a hyphen are one. */
 function draftsOf(sentence: readonly Term[]): readonly Draft[] {
   const drafts: Draft[] = []
   const isHeading = isClauseHeading(sentence)
@@ -169,7 +165,6 @@ function isMark({ text, post }: Term, before: Term | undefined): boolean {
 
 const PARAGRAPH = '\u00a7'
 
-/** Most terms of a heading with its number. */
 const HEADING_TERMS_MAX = 5
 
 /** "4. Governing Law." */
@@ -188,7 +183,7 @@ const OWNED_NAMES: ReadonlySet<string> = new Set(
   Garden Gardens Bench Point Landing Chapel Eve`.split(/\s+/),
 )
 
-/** Removes a possessive ending, unless it is part of a name: "King's" before "Cross". */
+/** A possessive that is part of a name stays: "King's" before "Cross". */
 function unowned(word: string, next: string | undefined): string {
   const isPart = isCapital(word) && next !== undefined && OWNED_NAMES.has(next)
   return isPart ? word : word.replace(/['\u2019]s?$/u, '')
@@ -205,7 +200,7 @@ function endsPerson(drafts: readonly Draft[], at: number): boolean {
   return last.tags.has('LastName') || (first.tags.has('FirstName') && last.tags.has('Person'))
 }
 
-/** The tagger's tags for real names. A word that stands alone, such as "Good.", gets some name tag too. */
+/** The tagger's tags for real names. A word that stands alone, such as "Good.", may get another name tag. */
 const NAME_TAGS = ['Person', 'Place', 'Organization']
 
 /** A capital letter indicates a name. At the start of a sentence another sign is needed. */

@@ -1,7 +1,7 @@
 import { stretches } from '../../../marketplace/services/text/sentence-ends.ts'
 import type { Turn } from '../../../marketplace/services/text/speakers.ts'
 
-/** The words of a dialogue turn, without time and speaker. */
+/** Without time and speaker. */
 export function saidIn({ start, text, saidAt }: Turn): string {
   return text.slice(saidAt - start).trim()
 }
@@ -13,26 +13,24 @@ const OPENING =
 const FORM_WORDS_MAX = 7
 const NAME_WORDS_MAX = 2
 const WORDS = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'\u2019-]*/gu
-/** Phrases of a speaker who looks for something or is surprised. */
+/** A speaker looks for something or is surprised. */
 const LOOKING =
   /^(?:oh (?:dear|no)|(?:please )?let me (?:(?:have|take) a |quickly )?(?:check|see|look|think|ask)\b[^.!?]{0,40})[.!]?$/iu
-/** A speaker introduces themselves: "This is the service of the shop, my name is Petra." */
+/** "This is the service of the shop, my name is Petra." */
 const PRESENTATION =
   /^(?:[^.!?]{0,40}, )?(?:this is|my name is|you are (?:speaking|talking|chatting) (?:to|with)|thank you for (?:calling|contacting))\b/i
 /** Figures, days and decisions: the content of a dialogue. */
 const TELLING =
   /\d|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december|tomorrow|next (?:week|month|year)|(?:at|until|by|before|till) (?:noon|midnight)|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|ninety|hundred|thousand|half|dozen|deadline|settled|ordered|booked|decided?|agreed?|confirmed?|approved|cancel(?:led|ed)?|refund|must|have to|has to|pays?|paid|costs?|free of charge|we(?:['\u2019]ll| will)|i(?:['\u2019]ll| will)|deal)\b/iu
 
-/** Words that settle something. */
 const DECISION =
   /^(?:done|agreed|deal|settled|fixed|it is (?:changed|done|booked|ordered|paid|sent|confirmed|settled))(?!\p{L})|\b(?:decided?|agreed?|confirmed|approved|settled|cancelled|canceled|ordered|booked|refunded|changed|from now on|deal|we(?:['\u2019]ll| will)|i(?:['\u2019]ll| will)|then (?:we|i|it)|(?:money|parcel|order|refund) will)\b/iu
 
-/** Whether a turn settles something. */
 export function decides(said: string): boolean {
   return DECISION.test(said)
 }
 
-/** Whether a turn is idle (greeting, thanks, leave or question), telling (figures, days or decisions), or plain. */
+/** `idle`: greeting, thanks, leave or question. `telling`: figures, days or decisions. */
 export function tellingOf(said: string): 'idle' | 'telling' | 'plain' {
   const sentences = [...stretches(said)].map(({ text }) => text.trim()).filter((text) => text !== '')
   const statements = sentences.filter((sentence) => !isIdle(sentence))

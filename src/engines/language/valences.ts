@@ -1,8 +1,8 @@
 import { formOf } from './word-forms.ts'
 
 /**
- * Valence of common English words and frequent forms of them, from -4 (bad) to 4 (good), judged for this program.
- * Ambiguous words, and technical words of a blockchain, are left out or are set to 0 by `NEUTRAL`.
+ * English words and frequent forms of them, from -4 (bad) to 4 (good), judged for this program. Ambiguous words, and
+ * technical words of a blockchain, are left out or are set to 0 by `NEUTRAL`.
  */
 const GROUPS: readonly (readonly [valence: number, words: string])[] = [
   [
@@ -156,7 +156,7 @@ const GROUPS: readonly (readonly [valence: number, words: string])[] = [
   ],
 ]
 
-/** Words with another meaning in finance or on a chain, or that look like forms of such words. They carry no mood. */
+/** Words with another meaning in finance or on a chain, or that look like forms of such words. */
 const NEUTRAL = `block blocks blocked blocking blockchain burn burns burned burning burnt mine mines mined miner miners mining pool
   pools pooled gas fork forks forked hard soft orphan orphaned orphans stale slash slashed slashing stake staked staking staker proof
   trustless trusted token tokens hash hashes nonce difficulty share shares interest reward rewards mint minted bridge vault lock
@@ -169,7 +169,7 @@ const NEUTRAL = `block blocks blocked blocking blockchain burn burns burned burn
   argument arguments latest later true special active actively able natural naturally play plays demand wondering goods stables resolver
   resolvers broker brokers stranger strangers junker roughly warmed top alone trust trusts trusting fastly actives concerning novel please`
 
-/** Valence by word. The words of `NEUTRAL` have 0, even if a group has them, too. */
+/** The words of `NEUTRAL` have 0, even if a group has them, too. */
 const VALENCES: ReadonlyMap<string, number> = valences()
 
 function valences(): ReadonlyMap<string, number> {
@@ -179,7 +179,7 @@ function valences(): ReadonlyMap<string, number> {
   return map
 }
 
-/** Valence of a lower-case word. An unknown word is looked up by its base form, and is 0 otherwise. */
+/** `word` is in lower case. Unknown words have 0. */
 export function valenceOf(word: string): number {
   return formOf(VALENCES, word) ?? 0
 }

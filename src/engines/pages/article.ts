@@ -13,14 +13,14 @@ const TEXT_CHARS_MAX = 100_000
 const TITLE_CHARS_MAX = 300
 const EXCERPT_CHARS_MAX = 500
 const BYLINE_CHARS_MAX = 200
-/** Main content that is shorter than this is distrusted, and the whole page is used. */
+/** Shorter main content is distrusted, and the whole page is used. */
 const CONTENT_CHARS_MIN = 250
 /** The text is cut before it becomes markdown, which adds characters. */
 const TREE_LIMITS = { charsMax: TEXT_CHARS_MAX, elementsMax: 20_000 }
 /** Longest text in a code block. The fence around it must fit too. */
 const CODE_CHARS_MAX = TEXT_CHARS_MAX - 2_000
 
-/** Reads a page as clean text: the main content of HTML, any other text as it is. Refuses a body that is not text. */
+/** The main content of HTML, any other text as it is. Throws a refusal if the body is not text. */
 export function readArticle(body: PageBody): Article {
   const kind = bodyKind(body)
   if (kind === null) throw new EngineRefusal(`${body.mediaType || 'a body without a type'} is no text`)

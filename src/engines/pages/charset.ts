@@ -1,10 +1,10 @@
 import iconv from 'iconv-lite'
 import type { PageBody } from '../../../marketplace/ports/page-tasks.ts'
 
-/** Source of a charset. `guess` if there is none, or if the named charset is unknown. */
+/** `guess` if no charset is named, or an unknown one. */
 export type CharsetFrom = 'bom' | 'header' | 'markup' | 'guess'
 
-/** Decoded text, with the charset that was used (lower case). */
+/** `charset` is in lower case. */
 export interface DecodedText {
   readonly text: string
   readonly charset: string

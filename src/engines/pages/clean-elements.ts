@@ -11,11 +11,8 @@ const KEPT = new Set(
     ' ',
   ),
 )
-/** Elements that are replaced by a similar one. */
 const STAND_INS: Readonly<Record<string, string>> = { form: 'div', fieldset: 'div', center: 'div', tt: 'code' }
-/**
- * Most levels of nesting. Markdown rewrites the text of these elements at each level, so deep nesting costs too much.
- */
+/** Markdown rewrites the text of these elements at each level, so deep nesting costs too much. */
 const NESTING_MAX: Readonly<Record<string, number>> = { blockquote: 8, ul: 12, ol: 12, table: 3, dl: 12 }
 /** Elements that contain the page, even if a style hides them until a script has run. */
 const NEVER_HIDDEN = new Set(['html', 'body', 'main', 'article'])
@@ -26,13 +23,12 @@ const TEXT_ATTRIBUTES = ['id', 'class', 'lang', 'dir', 'role', 'itemprop', 'item
 const ATTRIBUTE_CHARS_MAX = 200
 const ALT_CHARS_MAX = 500
 
-/** Attributes of an element as written. */
 export type Attributes = Readonly<Record<string, string | undefined>>
 
-/** An attribute and its value. Null drops the attribute. */
+/** Null drops the attribute. */
 export type Attribute = readonly [name: string, value: string | null]
 
-/** Whether an element is dropped with its content: it is not text, or it is hidden. */
+/** Elements that are not text or are hidden are dropped with their content. */
 export function isDropped(tag: string, attributes: Attributes): boolean {
   if (DROPPED.has(tag)) return true
   if (NEVER_HIDDEN.has(tag)) return false
@@ -47,12 +43,11 @@ export function standIn(tag: string): string | null {
   return KEPT.has(tag) ? tag : 'span'
 }
 
-/** Most levels of nesting for this element. */
 export function nestingMax(tag: string): number {
   return Object.hasOwn(NESTING_MAX, tag) ? (NESTING_MAX[tag] as number) : Number.POSITIVE_INFINITY
 }
 
-/** The kept attributes with their values: at most a dozen, all harmless. */
+/** At most a dozen, all harmless. */
 export function attributesOf(tag: string, attributes: Attributes, base: string): readonly Attribute[] {
   const kept = TEXT_ATTRIBUTES.map((name): Attribute => [name, safeText(attributes[name])])
   if (tag === 'a') kept.push(['href', webUrl(attributes.href, base) ?? mailUrl(attributes.href)])

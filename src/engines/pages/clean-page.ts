@@ -14,17 +14,16 @@ export interface CleanPage {
   readonly text: string
   readonly title: string | null
   readonly lang: string | null
-  /** Whether a limit was reached and the rest was left out. */
   readonly truncated: boolean
 }
 
-/** Most nested elements. Deeper ones keep only their content. */
+/** Deeper elements keep only their content. */
 const DEPTH_MAX = 256
 /** Nesting at which reading stops. No real page is so deep. */
 const DEPTH_END = 1_024
 /** Most elements and texts. */
 const NODES_MAX = 50_000
-/** Most text, in characters. An entity becomes a node of its own in trees, so it costs more. */
+/** In characters. An entity becomes a node of its own in trees, so it costs more. */
 const TEXT_COST_MAX = 1_000_000
 const ENTITY_COST = 20
 /** Article readers scan these elements repeatedly. Beyond the limit only the content is kept. */
@@ -54,16 +53,13 @@ export function cleanPage(markup: string, url: string): CleanPage {
   return cleaner.page()
 }
 
-/**
- * What an open element became: a tag, only its content, nothing (dropped with its content), the title, or a block of
- * data.
- */
+/** What an open element became: a tag, only its content, nothing, the title, or a block of data. */
 type Open = string | 'content' | 'dropped' | 'title' | 'data'
 
 class PageCleaner {
   readonly #body: TreeStep[] = []
   readonly #head: TreeStep[] = []
-  /** Pieces of the current text. The parser splits texts at entities. */
+  /** The parser splits texts at entities. */
   #pieces: string[] = []
   readonly #text = new TextWriter()
   readonly #open: { readonly tag: string; readonly as: Open }[] = []

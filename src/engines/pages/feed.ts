@@ -8,12 +8,12 @@ import { cutText, isoDate, oneLine, webUrl } from './text.ts'
 import { TextWriter } from './text-writer.ts'
 
 const FEED_LIMITS = { title: 300, author: 200, id: 2_048, summary: 500 }
-/** Characters of markup that are read for a title, an author or a summary. Later ones would seldom fit. */
+/** Characters of markup that are read for one field. Later ones would seldom fit. */
 const MARKUP_CHARS_MAX = 20_000
 /** Characters in which a document is recognised as HTML. */
 const HEAD_CHARS = 4_096
 
-/** Reads a feed: RSS, Atom, RDF or JSON Feed. Refuses other documents, and names the feeds of a page. */
+/** RSS, Atom, RDF or JSON Feed. Throws a refusal for other documents, which names the feeds of a page. */
 export function readFeed(body: PageBody & { readonly itemsMax: number }): FeedContent {
   const { text } = decodePage(body)
   const parsed = parsedFeed(text, body)
@@ -76,7 +76,7 @@ function channelFacts({ format, feed }: Parsed): ChannelFacts {
   }
 }
 
-/** The items, read on demand: a feed may have thousands. */
+/** The items are read on demand, because a feed may have thousands. */
 function itemsOf({ format, feed }: Parsed, base: string): readonly (() => FeedItem)[] {
   if (format === 'json') return listOf(feed.items).map((item) => () => jsonItem(item, base))
   if (format === 'atom') return listOf(feed.entries).map((entry) => () => atomItem(entry, base))
@@ -134,13 +134,13 @@ function jsonItem(item: JsonFeed.Item<string>, base: string): FeedItem {
   }
 }
 
-/** The link to the page. A missing relation means `alternate` (RFC 4287, 4.2.7.2). */
+/** A missing relation means `alternate` (RFC 4287, 4.2.7.2). */
 function atomLink(links: unknown): unknown {
   const list = listOf(links as readonly { readonly href?: unknown; readonly rel?: unknown }[])
   return list.find(({ rel }) => rel === undefined || rel === 'alternate')?.href
 }
 
-/** Absolute addresses only: an id may look like a path. */
+/** An id may look like a path. */
 function absolute(text: unknown, base: string): string | null {
   return typeof text === 'string' && /^https?:\/\//i.test(text) ? webUrl(text, base) : null
 }
@@ -153,7 +153,7 @@ function summaryOf(markup: unknown): string | null {
   return oneLine(plain(markup), FEED_LIMITS.summary)
 }
 
-/** Markup as text. Entities are decoded twice, since feeds escape their markup. */
+/** Entities are decoded twice, because feeds escape their markup. */
 function plain(markup: unknown): string | null {
   const text = textIn(markup)
   if (text === null || !/[<&]/.test(text)) return text

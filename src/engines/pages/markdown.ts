@@ -31,7 +31,7 @@ export function toMarkdown(root: Element): string {
   return service.turndown(root).trim()
 }
 
-/** Alt texts are untrusted text: escaped, so that they cannot end the image and begin other markup. */
+/** Alt texts are untrusted: escaped, they cannot end the image and begin other markup. */
 function addImages(service: TurndownService): void {
   service.addRule('image', {
     filter: 'img',
@@ -117,7 +117,7 @@ function addTables(service: TurndownService): void {
   })
 }
 
-/** A text as a code block that no content can end. */
+/** No content can end the block. */
 export function asCodeBlock(text: string, language: string): string {
   const longest = Math.max(2, ...Array.from(text.matchAll(/`{3,}/g), ([run]) => run.length))
   const fence = '`'.repeat(longest + 1)

@@ -1,6 +1,5 @@
 import type { PageBody } from '../../../marketplace/ports/page-tasks.ts'
 
-/** How a body is read. */
 export type BodyKind = 'html' | 'json' | 'xml' | 'text'
 
 const HTML = new Set(['text/html', 'application/xhtml+xml'])
@@ -8,7 +7,7 @@ const TEXTS = new Set(['application/javascript', 'application/yaml', 'applicatio
 const LOOKS_HTML = /<(!doctype\s+html|html|head|body|title|meta|div|p)[\s>]/i
 const SNIFF_BYTES = 1_024
 
-/** How a body of this media type is read. Null if it is not text. A body without a type is sniffed. */
+/** Null if the body is not text. A body without a type is sniffed. */
 export function bodyKind({ mediaType, bytes }: Pick<PageBody, 'mediaType' | 'bytes'>): BodyKind | null {
   if (HTML.has(mediaType)) return 'html'
   if (mediaType === 'application/json' || /\+json$|\/(x-)?ndjson$/.test(mediaType)) return 'json'

@@ -14,8 +14,8 @@ const PIECE_CHARS = 16_384
 const RAW_CHARS_MAX = 4_096
 
 /**
- * Reads what the head of a page says about it. The first of several values counts, and Open Graph wins over Twitter and
- * plain HTML. Refuses a body that is not HTML.
+ * What the head of a page says about it. The first of several values counts, and Open Graph wins over Twitter and plain
+ * HTML. Throws a refusal if the body is not HTML.
  */
 export function readMeta(body: PageBody): PageMeta {
   if (bodyKind(body) !== 'html') throw new EngineRefusal(`${body.mediaType || 'a body without a type'} is no HTML`)
@@ -38,7 +38,6 @@ interface HeadLink {
   readonly title: string | null
 }
 
-/** Collects the raw entries of a head. */
 class HeadScan {
   readonly metas = new Map<string, string>()
   readonly links: HeadLink[] = []

@@ -9,10 +9,9 @@ const PARAGRAPHS = new Set(
 /** Elements that begin a line. Those with content also end it. */
 const LINES = new Set(['li', 'tr', 'dt', 'dd', 'br', 'summary'])
 
-/** Writes the text of a page: an empty line between paragraphs, one line for each item and row. */
+/** The text of a page: an empty line between paragraphs, one line for each item and row. */
 export class TextWriter {
   readonly #parts: string[] = []
-  /** Line breaks before the next text. */
   #breaks = 0
   #blank = false
   #pre = 0
@@ -43,7 +42,6 @@ export class TextWriter {
     this.#blank = words.endsWith(' ')
   }
 
-  /** The text so far. */
   toString(): string {
     return this.#parts.join('').trim()
   }
@@ -63,7 +61,7 @@ export class TextWriter {
     this.#add(text)
   }
 
-  /** The separator before the next text. Preformatted text may already end with line breaks. */
+  /** Preformatted text may already end with line breaks. */
   #gap(): string {
     const last = this.#parts.at(-1) ?? ''
     if (this.#breaks > 0) return '\n'.repeat(Math.max(0, this.#breaks - (last.endsWith('\n') ? 1 : 0)))

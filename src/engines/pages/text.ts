@@ -5,19 +5,18 @@ const INVISIBLE = /(?![\t\n\r])[\p{Cc}\u200b\u2028-\u202e\u2060\u2066-\u2069\ufe
 const CJK = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}'
 const WORD = new RegExp(`[${CJK}]|(?:(?![${CJK}])[\\p{L}\\p{N}])+(?:['’.-](?:(?![${CJK}])[\\p{L}\\p{N}])+)*`, 'gu')
 
-/** The first `charsMax` UTF-16 units of a text. No character is cut in half. */
+/** In UTF-16 units. A surrogate pair is not split. */
 export function cutText(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text
   const last = text.charCodeAt(charsMax - 1)
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? charsMax - 1 : charsMax)
 }
 
-/** A text without invisible characters. */
 export function visible(text: string): string {
   return text.toWellFormed().replace(INVISIBLE, '')
 }
 
-/** A text on one line, cut to a length. Null if nothing is left. */
+/** Null if nothing is left. */
 export function oneLine(text: string | null | undefined, charsMax: number): string | null {
   if (typeof text !== 'string') return null
   // Later characters could only be reached if most of the text were blanks.
@@ -28,7 +27,7 @@ export function oneLine(text: string | null | undefined, charsMax: number): stri
   return cut === '' ? null : cut
 }
 
-/** Number of words. Each Han or kana character counts as a word. */
+/** Each Han or kana character counts as a word. */
 export function countWords(text: string): number {
   let words = 0
   for (const _ of text.matchAll(WORD)) words += 1
@@ -41,7 +40,7 @@ const YEARS = [1, 9_999] as const
 const DATE =
   /^\d{4}-\d{2}|^\d{4}$|\d{1,2}[\s-]+[a-z]{3,9}\.?,?[\s-]+\d{2,4}|[a-z]{3,9}\.?\s+\d{1,2},?\s|\d{1,4}\/\d{1,2}\/\d{1,4}/i
 
-/** A date in a page (ISO 8601, RFC 822 and other common forms) as ISO 8601 in UTC. Null if it is not one. */
+/** ISO 8601 in UTC, from ISO 8601, RFC 822 and other common forms. Null if the text is not a date. */
 export function isoDate(text: unknown): string | null {
   if (typeof text !== 'string' || text.length > 64 || !DATE.test(text.trim())) return null
   const date = new Date(text.trim())
@@ -52,7 +51,7 @@ export function isoDate(text: unknown): string | null {
 const LINK_PROTOCOLS = new Set(['http:', 'https:'])
 const URL_CHARS_MAX = 2_048
 
-/** An address in a page as an absolute http(s) URL. Null for other schemes, and above 2,048 characters. */
+/** Absolute. Null for other schemes than http(s), and above 2,048 characters. */
 export function webUrl(text: unknown, base: string): string | null {
   if (typeof text !== 'string' || text.length > URL_CHARS_MAX || text.trim() === '') return null
   const url = URL.parse(text.trim(), base)

@@ -5,7 +5,7 @@ import { TextWriter } from './text-writer.ts'
 const ELEMENT = 1
 const TEXT = 3
 
-/** Builds the tree of a page. Each caller gets a new one, since readers change it. */
+/** Each caller gets a new tree, because readers change it. */
 export function treeOf({ head, body, lang, title }: CleanPage): Document {
   const markup = '<!doctype html><html><head><title></title></head><body></body></html>'
   const document = parseHTML(markup).document as unknown as Document
@@ -30,7 +30,6 @@ function build(document: Document, root: Element, steps: readonly TreeStep[]): v
   }
 }
 
-/** The readable text of a tree. */
 export function textOf(root: Element): string {
   const writer = new TextWriter()
   walk(root, writer)
@@ -49,13 +48,12 @@ function walk(parent: Node, writer: TextWriter): void {
   }
 }
 
-/** How much of a tree is kept. */
 export interface TreeLimits {
   readonly charsMax: number
   readonly elementsMax: number
 }
 
-/** Removes everything after the limits are reached. Returns whether anything was removed. */
+/** Removes everything after the limits. Returns whether anything was removed. */
 export function pruneTree(root: Element, limits: TreeLimits): boolean {
   return pruneChildren(root, { chars: limits.charsMax, elements: limits.elementsMax })
 }

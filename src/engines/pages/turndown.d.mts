@@ -1,4 +1,4 @@
-/** Markdown from a tree. The package brings no types, and only the used part is described. */
+/** The part of turndown that is used here; the package brings no types of its own. */
 declare module 'turndown' {
   interface Rule {
     filter: string | string[] | ((node: Element) => boolean)

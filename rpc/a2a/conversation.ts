@@ -73,7 +73,7 @@ export async function beginTask(place: A2aPlace, message: AgentMessage, { offer,
   return task
 }
 
-/** A message that neither pays nor cancels gets the current terms. */
+/** A message about an unpaid task that neither pays nor cancels gets the current terms. */
 export async function continueTask(place: A2aPlace, task: AgentTask, message: AgentMessage): Promise<void> {
   const isPaid = message.metadata[PAYLOAD] !== undefined
   if (task.running !== null) return wait(task, message)

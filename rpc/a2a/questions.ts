@@ -9,7 +9,7 @@ const SHOWN_MAX = 8
 /** Characters of a question that are read. */
 export const ASKED_CHARS_MAX = 200
 
-/** Answers a message that names no service with the services that fit; if none fits, with some that can be bought. */
+/** The answer to a message that names no service: the services that fit or, if none fits, some that can be bought. */
 export function answerQuestion({ node, market, request }: A2aPlace, text: string): Said & { readonly data: object } {
   const asked = text.slice(0, ASKED_CHARS_MAX).trim()
   const entries = registryEntries(node, request.baseUrl)

@@ -8,7 +8,6 @@ import { giveUp } from '../edge/unreadable.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import { BodyRoom } from './body-room.ts'
 
-/** A request before its route is known. */
 interface Asking {
   readonly headers: IncomingHttpHeaders
 }

@@ -197,7 +197,7 @@ function accountFacts({ chain, mempool }: NodeApi, address: Address, text: strin
   }
 }
 
-/** Waiting transactions in block order: those of protected accounts, then those of all other accounts, each by falling fee rate. */
+/** Only waiting transactions that the next block could take, in its order. */
 export const getMempool: Handler<'getMempool'> = ({ chain, mempool }, { query }) => {
   const limit = query.limit ?? PAGE_DEFAULT
   const baseFee = nextBaseFee(chain)

@@ -43,7 +43,7 @@ function filterOf({ query }: ApiRequest): Filter {
   }
 }
 
-/** Null: at the head. A reconnecting browser sends `Last-Event-ID`, which counts more than `after` in its old query. */
+/** Where to start; null for the head. A reconnecting browser sends `Last-Event-ID`, which counts more than `after` in its old query. */
 function startOf({ headers, query }: ApiRequest): EventPosition | null {
   const id = headers['last-event-id'] || query.after?.toString()
   if (id === undefined) return null

@@ -144,7 +144,6 @@ function provenStable({ stable }: MarketApi, serviceId: ServiceId) {
   }
 }
 
-/** The document has every field of the interface, even for a rail that is off. */
 export function protocolDocument(node: NodeApi, baseUrl: string): Static<typeof PROTOCOL> {
   const { chain, market } = node
   const { params } = chain.ruleBook

@@ -46,7 +46,7 @@ export interface ChatFacts {
   /** HTTP status; 499 if the caller left, the fault's status if a stream broke. */
   readonly status: number
   readonly seconds: number
-  /** Time to the first piece of a stream; null without a stream. */
+  /** Time to the first piece of a stream; null if none came. */
   readonly firstPieceSeconds: number | null
   readonly usage: ModelUsage
 }

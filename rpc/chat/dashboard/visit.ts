@@ -16,7 +16,7 @@ export interface Visit {
   readonly dashboard: DashboardApi
   readonly keys: ChatKeys
   readonly request: ApiRequest
-  /** Token of the browser's cookie; a fresh one without a cookie. */
+  /** Token of the browser's cookie; a fresh one if it sent none. */
   readonly token: string
   readonly isNew: boolean
   readonly session: Session | null

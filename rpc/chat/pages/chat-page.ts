@@ -13,7 +13,6 @@ import { counted, figure, unknownText } from '../../web/figures.ts'
 import { type Html, html, NOTHING } from '../../web/html.ts'
 import { pageText } from '../../web/layout.ts'
 
-/** `/chat` */
 export function chatPage({ info, faq }: PlatformFacts, baseUrl: string): string {
   const key = faq.find(({ id }) => id === 'key')
   return pageText({
@@ -40,7 +39,6 @@ ${comparisonSection(info)}
   })
 }
 
-/** `/chat` without a platform. */
 export function noChatPage(baseUrl: string): string {
   return pageText({
     title: 'No chat here',

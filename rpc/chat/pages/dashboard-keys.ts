@@ -37,7 +37,6 @@ export interface KeysFacts {
 const PROVIDERS_MAX = 100
 const WORDS_CHARS_MAX = 400
 
-/** `/dashboard` for a signed-in user. */
 export function keysPage(frame: DashboardFrame, facts: KeysFacts): string {
   const { owner, keyCount, trouble } = facts
   const isOperator = owner === OPERATOR

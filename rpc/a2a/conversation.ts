@@ -39,7 +39,6 @@ function strangerIn(data: object): string | undefined {
   return Object.keys(data).find((name) => !CALL_MEMBERS.includes(name))
 }
 
-/** A text that says what is wrong and, if a payment came with the message, that the payment stays unused. */
 function unusable(what: string, isPaid: boolean): string {
   return isPaid
     ? `${what.replace(/[^?]$/, '$&.')} Nothing of your payment was used: send it again with the right call.`
@@ -54,7 +53,7 @@ function unknownService(market: MarketApi, serviceId: string, isPaid: boolean): 
   return new A2aRefusal({ code: INVALID_PARAMS, message, data: { code: httpFault(code).api, details: detail } })
 }
 
-/** Begins the task of a call. It is paid at once if the payment came along, else it holds the terms. */
+/** The task is paid at once if the payment came along, else it holds the terms. */
 export async function beginTask(place: A2aPlace, message: AgentMessage, { offer, request }: Call): Promise<AgentTask> {
   const task: AgentTask = {
     id: randomUUID(),
@@ -74,7 +73,7 @@ export async function beginTask(place: A2aPlace, message: AgentMessage, { offer,
   return task
 }
 
-/** Continues a task: waits for a payment under way, pays the task or cancels it. Any other message gets the current terms. */
+/** A message about an unpaid task that neither pays nor cancels gets the current terms. */
 export async function continueTask(place: A2aPlace, task: AgentTask, message: AgentMessage): Promise<void> {
   const isPaid = message.metadata[PAYLOAD] !== undefined
   if (task.running !== null) return wait(task, message)
@@ -91,7 +90,7 @@ export async function continueTask(place: A2aPlace, task: AgentTask, message: Ag
   become(place, task, unpaid(place, callOf(place, task)))
 }
 
-/** A task with its outcome. Throws a bug that was not reported yet. */
+/** Throws a bug that was not reported yet. */
 export function look(task: AgentTask): AgentTask {
   const { bug } = task
   task.bug = undefined
@@ -99,7 +98,6 @@ export function look(task: AgentTask): AgentTask {
   return task
 }
 
-/** Cancels a task that is not paid. */
 export function cancelTask(place: A2aPlace, task: AgentTask): void {
   if (task.state !== 'input-required' || task.running !== null)
     throw refusalOf('TASK_NOT_CANCELABLE', `the task is ${task.state}`)
@@ -137,7 +135,7 @@ async function pay(place: A2aPlace, task: AgentTask, message: AgentMessage): Pro
   await wait(task, message)
 }
 
-/** Id of the claim of a paid call; null for a dollar payment if this node takes none. */
+/** Id of the paid call's claim; null for a dollar payment if this node takes none. */
 function paymentIdOf({ stable }: MarketApi, { serviceId, request }: AgentTask, offered: OfferedPayment): string | null {
   if (offered.rail === 'native') return offered.txId
   const { payment } = offered

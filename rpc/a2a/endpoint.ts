@@ -13,7 +13,7 @@ import type { A2aPlace } from './sayings.ts'
 import { type AgentTask, type TaskState, tasksOf } from './tasks.ts'
 import { type A2aVersion, messageJson, readMessage, type ShownTask, taskJson } from './wire.ts'
 
-/** A result, and a function to call once it was delivered. */
+/** `sent` is to be called once the result was delivered. */
 interface Done {
   readonly result: object
   readonly sent?: () => void
@@ -152,7 +152,7 @@ const STATES: Readonly<Record<string, TaskState>> = {
 
 /**
  * A task under the id of a payment, made from the claim on disk, so that it is found after a restart. It does not show
- * the result, since the id is public. A caller who repeats the call with the payment gets the result.
+ * the result, since the id is public.
  */
 async function taskOfPayment({ node, market, request }: A2aPlace, id: string): Promise<ShownTask | undefined> {
   if (!/^[0-9a-f]{64}$/.test(id)) return undefined

@@ -9,10 +9,7 @@ const SHOWN_MAX = 8
 /** Characters of a question that are read. */
 export const ASKED_CHARS_MAX = 200
 
-/**
- * Answers a message that names no service. The text lists the services that fit: those that can be bought now, then those
- * that cannot, each with the reason. If none fits, it lists some that can be bought.
- */
+/** The answer to a message that names no service: the services that fit or, if none fits, some that can be bought. */
 export function answerQuestion({ node, market, request }: A2aPlace, text: string): Said & { readonly data: object } {
   const asked = text.slice(0, ASKED_CHARS_MAX).trim()
   const entries = registryEntries(node, request.baseUrl)
@@ -33,7 +30,6 @@ function factsOf({ unavailableReason, ...entry }: RegistryEntry): object {
   return unavailableReason === undefined ? facts : { ...facts, unavailableReason }
 }
 
-/** The answer's text: what can be bought, then what cannot and why. */
 function spoken({ shop }: MarketApi, head: string, shown: readonly RegistryEntry[]): string {
   const lineOf = ({ serviceId, priceUsd }: RegistryEntry): string =>
     `${serviceId}: ${shop.offer(serviceId)?.definition.brief} $${priceUsd}`

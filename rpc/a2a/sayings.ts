@@ -9,14 +9,12 @@ import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import type { ApiRequest } from '../server/answer.ts'
 import type { Artifact, Step } from './tasks.ts'
 
-/** What the node needs to answer a message. */
 export interface A2aPlace {
   readonly node: NodeApi
   readonly market: MarketApi
   readonly request: ApiRequest
 }
 
-/** What a call asks for. */
 export interface Call {
   readonly offer: Offer
   readonly request: string
@@ -32,7 +30,6 @@ const ERROR = 'x402.payment.error'
 
 const LOST_STATUS = 409
 
-/** A step with a state, a text and metadata. */
 export function said(state: Step['state'], text: string, metadata: Step['says']['metadata'] = {}): Step {
   return { state, says: { text, metadata } }
 }
@@ -57,7 +54,7 @@ export function refused(place: A2aPlace, { offer }: Call, cause: Fault): Step {
   return said('input-required', faultMessage(cause), { [STATUS]: 'payment-required', [REQUIRED]: required, ...error })
 }
 
-/** The step after a payment was carried out, and the artifact: null unless the call was paid and delivered. */
+/** The artifact is null unless the call was paid and delivered. */
 export function afterOutcome(
   place: A2aPlace,
   call: Call,
@@ -78,13 +75,12 @@ export function afterOutcome(
   return { ...said('failed', message, metadata), artifact: null }
 }
 
-/** The step after a bug of this node. The caller is asked to repeat the same payment. */
+/** The step after a bug of this node. */
 export function broken(): Step {
   const text = 'An error of this node. Do not pay again: repeat this message with the same payment.'
   return said('input-required', text, { [STATUS]: 'payment-submitted', [ERROR]: 'internal_error' })
 }
 
-/** The step after a refusal. The task fails at `pay/unused` and at lasting faults of status 409 or more; else it goes on. */
 function afterRefusal(
   place: A2aPlace,
   call: Call,

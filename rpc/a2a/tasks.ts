@@ -10,13 +10,12 @@ export interface Said {
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
-/** A state of a task, and what the node says with it. */
 export interface Step {
   readonly state: TaskState
   readonly says: Said
 }
 
-/** A paid answer as JSON text, and a function to call once it was delivered. */
+/** `text` is JSON. `sent` is to be called once it was delivered. */
 export interface Artifact {
   readonly text: string
   readonly sent: () => void
@@ -42,11 +41,9 @@ export interface AgentTask {
   bug: unknown
 }
 
-/** Most tasks that are kept. */
 export const TASKS_MAX = 2_000
 /** Most characters of the requests and results of all tasks together. */
 export const TASK_CHARS_MAX = 32 * 1_024 * 1_024
-/** How long a task is kept after its last change. */
 export const TASK_KEPT_MS = 3_600_000
 
 interface Kept {
@@ -55,15 +52,13 @@ interface Kept {
 }
 
 /**
- * Tasks of the last hour. If they are too many or too long, tasks of the network with most go, and in it those of the
- * address with most: unpaid ones before paid ones, old ones before new ones. Paid calls outlive their tasks: claims are on
- * disk, and are found by the payment's id.
+ * Tasks of the last hour. If they are too many or too long, unpaid tasks go before paid ones: each time the oldest of the
+ * address with most, in the network with most. A paid call outlives its task, since its claim is on disk.
  */
 export class TaskStore {
   readonly #tasks = new Map<string, Kept>()
   #chars = 0
 
-  /** Keeps a task that is new or has changed. */
   keep(task: AgentTask): void {
     this.#drop(task.id)
     const chars = task.request.length + (task.artifact?.text.length ?? 0)
@@ -73,7 +68,6 @@ export class TaskStore {
     this.#makeRoom(({ task: other }) => other.id !== task.id)
   }
 
-  /** A task by its id; undefined if it is unknown or no longer kept. */
   get(id: string, nowMs: number): AgentTask | undefined {
     const { task } = this.#tasks.get(id) ?? {}
     if (task === undefined || nowMs - task.changedMs <= TASK_KEPT_MS || task.running !== null) return task
@@ -97,12 +91,11 @@ export class TaskStore {
   }
 }
 
-/** Whether a caller has paid: the work runs, or its result is here. */
 function isPaid({ running, artifact }: AgentTask): boolean {
   return running !== null || artifact !== null
 }
 
-/** The tasks of the network or address, as `nameOf` says, with most by the measure. The one that changed longest ago is in front. */
+/** The tasks of the network or address with most by the measure, oldest change first. */
 function largest(
   all: readonly Kept[],
   nameOf: (holder: Holder) => string,
@@ -119,7 +112,6 @@ function largest(
 
 const STORES = new WeakMap<MarketApi, TaskStore>()
 
-/** The tasks of a market. */
 export function tasksOf(market: MarketApi): TaskStore {
   const known = STORES.get(market)
   if (known !== undefined) return known

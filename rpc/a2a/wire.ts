@@ -3,7 +3,7 @@ import { fieldsOf } from '../../consensus/primitives/fields.ts'
 import { moment } from '../json/chain-json.ts'
 import type { AgentTask, Said, TaskState } from './tasks.ts'
 
-/** Versions of A2A that this node speaks. They differ in names, not in meaning. */
+/** The versions differ in names, not in meaning. */
 export type A2aVersion = '1.0' | '0.3'
 
 /** A message of a client, in the same shape for both versions. */
@@ -19,15 +19,13 @@ export interface AgentMessage {
   readonly isHasty: boolean
 }
 
-/** The members of a task that clients see. */
 export type ShownTask = Pick<AgentTask, 'id' | 'contextId' | 'state' | 'says' | 'changedMs' | 'paymentId'> & {
   readonly artifact: { readonly text: string } | null
 }
 
-/** Most parts of a message. */
 export const PARTS_MAX = 20
 
-/** Reads the parameters of a message. A returned text says what is wrong. */
+/** A returned text says what is wrong. */
 export function readMessage(params: unknown): AgentMessage | string {
   const { message, configuration } = fieldsOf(params)
   const { messageId, taskId, contextId, parts, metadata, role } = fieldsOf(message)
@@ -65,7 +63,6 @@ const STATES: Readonly<Record<TaskState, string>> = {
   canceled: 'TASK_STATE_CANCELED',
 }
 
-/** A task as JSON. */
 export function taskJson(version: A2aVersion, task: ShownTask): object {
   const { id, contextId, state, says, artifact, changedMs, paymentId } = task
   const of = { taskId: id, contextId }
@@ -79,7 +76,6 @@ export function taskJson(version: A2aVersion, task: ShownTask): object {
   return { ...kind(version, 'task'), id, contextId, status, ...(artifacts.length > 0 && { artifacts }), ...metadata }
 }
 
-/** A message of the node as JSON. `data` gets a part of its own. */
 export function messageJson(
   version: A2aVersion,
   { text, metadata }: Said,
@@ -105,7 +101,7 @@ function dataPart(version: A2aVersion, data: object): object {
   return version === '1.0' ? { data, mediaType: 'application/json' } : { kind: 'data', data }
 }
 
-/** The name of an object's kind for A2A 0.3. In A2A 1.0 its members show the kind. */
+/** A2A 0.3 names the kind of an object; in 1.0 its members show it. */
 function kind(version: A2aVersion, name: string): { readonly kind?: string } {
   return version === '1.0' ? {} : { kind: name }
 }

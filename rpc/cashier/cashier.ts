@@ -25,7 +25,6 @@ import { errorBody, errorHeaders } from '../server/faults.ts'
 import { NATIVE_SCHEME, nativeNetwork, STABLE_SCHEME } from './options.ts'
 import { type QuoteAnswer, quoteBook } from './quotes.ts'
 
-/** A payment that came with a call, on one of the rails. */
 export type OfferedPayment =
   | { readonly rail: 'native'; readonly txId: TxId; readonly secret: Uint8Array | null }
   | { readonly rail: 'stable'; readonly payment: DollarPayment }
@@ -35,7 +34,7 @@ export interface PaidCallRequest {
   readonly offer: Offer
   readonly request: string
   readonly payment: OfferedPayment
-  /** Shows, on the stablecoin rail, that a repeat comes from the same caller; null without one. */
+  /** Shows, on the stablecoin rail, that a repeat comes from the same caller. */
   readonly idempotencyKey: string | null
   /** The client that sent it, for limits by address. */
   readonly client: Holder
@@ -50,9 +49,8 @@ export interface Settlement {
   readonly payer: string
 }
 
-/** The outcome of a paid call. */
 export type CallOutcome =
-  /** Done. The result is JSON text, exactly as stored and as hashed for the receipt. */
+  /** The result is JSON text, exactly as stored and as hashed for the receipt. */
   | {
       readonly is: 'paid'
       readonly result: string
@@ -78,7 +76,6 @@ export type CallOutcome =
       readonly settlement: Settlement | null
     }
 
-/** A plain call of a service over HTTP. */
 interface CallPlace {
   readonly node: NodeApi
   readonly market: MarketApi
@@ -86,7 +83,6 @@ interface CallPlace {
   readonly request: CallRequest
 }
 
-/** A request of either route that calls services. */
 type CallRequest = RequestOf<'call'> | RequestOf<'callService'>
 
 /** HTTP headers that carry a payment: that of x402 version 2, then that of version 1. */
@@ -128,8 +124,8 @@ function callNamed(
 }
 
 /**
- * Answers a plain call over HTTP. With a good payment the answer is the result and its receipt. Without a payment it is a 402 with the
- * terms. Many refusals of a payment are a 402, too, which has options to pay only if another payment would help.
+ * Without a payment the answer is a 402 with the terms. Many refusals of a payment are a 402, too, which has options to pay
+ * only if another payment would help.
  */
 async function answerCall(place: CallPlace): Promise<PlainAnswer | Fault> {
   const { node, market, offer, request } = place
@@ -147,7 +143,6 @@ async function answerCall(place: CallPlace): Promise<PlainAnswer | Fault> {
   return told(place, await carryOut(node, market, paid))
 }
 
-/** The payment of a plain call, in its body or its headers; null without one. */
 function paymentOf({ market, request }: CallPlace): Result<OfferedPayment | null> {
   const { payment } = request.body
   if (payment === undefined) return paymentInHeaders(request.headers, market)
@@ -157,7 +152,7 @@ function paymentOf({ market, request }: CallPlace): Result<OfferedPayment | null
 
 type Headers = Readonly<Record<string, string | undefined>>
 
-/** The payment in the headers of a call, null without one. Faults: `pay/unreadable`, `pay/no-offer`. */
+/** The payment in the headers of a call. Faults: `pay/unreadable`, `pay/no-offer`. */
 export function paymentInHeaders(headers: Headers, market: MarketApi): Result<OfferedPayment | null> {
   const name = PAYMENT_HEADERS.find((header) => headers[header] !== undefined)
   if (name === undefined) return ok(null)
@@ -177,7 +172,7 @@ export function readPayment(payment: unknown, where: string, { stable }: MarketA
   return read.ok ? ok({ rail: 'stable', payment: read.value }) : read
 }
 
-/** Reads the payload of a native payment; `where` names its place in the request. Faults: `pay/unreadable`. */
+/** `where` names the payload's place in the request. Faults: `pay/unreadable`. */
 export function readNativePayload(
   { txId, secret }: Readonly<Record<string, unknown>>,
   where: string,
@@ -203,7 +198,7 @@ function unreadable(where: string, reason: string): Result<never> {
   return fail(fault('pay/unreadable', { where, reason }))
 }
 
-/** Carries out a paid call, or says why not. A payment pays for one request of one service, over HTTP, MCP and A2A together. */
+/** Carries out a paid call. A payment pays for one request of one service, over HTTP, MCP and A2A together. */
 export async function carryOut(node: NodeApi, market: MarketApi, call: PaidCallRequest): Promise<CallOutcome> {
   const { payment, offer } = call
   const outcome = await (payment.rail === 'native'
@@ -280,7 +275,6 @@ function isUncharged({ code }: Fault): boolean {
   return !MAYBE_CHARGED.has(code)
 }
 
-/** The receipt of a call paid in the native coin, with the proof that the payment is in its block, if this node has it. */
 function nativeReceipt(
   chain: ChainReader,
   claim: Claim & { state: 'delivered' },
@@ -302,7 +296,7 @@ function nativeReceipt(
   }
 }
 
-/** The receipt of a call paid with an authorization. `txId` is the transaction on the other chain. */
+/** `txId` is the transaction on the other chain. */
 function dollarReceipt({ asset, network }: DollarTerms, claim: DollarIn<'settled'>): object {
   return {
     serviceId: claim.serviceId,
@@ -320,7 +314,7 @@ function dollarReceipt({ asset, network }: DollarTerms, claim: DollarIn<'settled
   }
 }
 
-/** The payment's block, and the proof that the payment is in it. Empty while a reorganisation has unwound the block. */
+/** Empty while a reorganisation has unwound the payment's block. */
 function paymentProof({ database }: ChainReader, txId: TxId): object {
   const location = database.location(txId)
   const blockId = location === undefined ? undefined : database.idAt(location.height)
@@ -392,18 +386,16 @@ function factsOf({ requestId, baseUrl, query }: CallRequest) {
   return { requestId, baseUrl, rail: query.rail }
 }
 
-/** The agent and the service of a call. */
 interface Meant {
   readonly agentId: string
   readonly serviceId: string
 }
 
 interface Retried extends Meant {
-  /** The request that the payment can be sent again with. */
   readonly again: string
 }
 
-/** What becomes of a payment, in words. `deadline` is the height or time of its end, if known. */
+/** What becomes of a payment, in words; `deadline` is a height or a time. */
 interface Prospect {
   readonly refund: string
   readonly deadline?: number | string
@@ -418,10 +410,7 @@ const AGAIN: Readonly<Partial<Record<FaultCode, string>>> = {
 /** The last second of the year 9999; later dates have more digits in ISO 8601. */
 const DATED_MAX = 253_402_300_799n
 
-/**
- * Completes the refusal of a paid call with a wrong request or a closed service: it adds that nothing of the payment
- * was used, and what becomes of it. Other refusals stay unchanged.
- */
+/** Adds to the refusal of a wrong request or a closed service what becomes of the payment, and that nothing of it was used. */
 function tellPayment(node: NodeApi, cause: Fault, offered: OfferedPayment, meant: Meant): Fault {
   const again = AGAIN[cause.code]
   if (again === undefined) return cause
@@ -462,7 +451,7 @@ function ofEscrow({ head: { header }, ruleBook }: ChainReader, escrow: Escrow, m
   return { refund: `${use(escrow, meant)} at height ${deadline} (about ${moment(dueMs)}).`, deadline }
 }
 
-/** Says what a payment can still be used for. The caller appends the height or time of the refund. */
+/** What a payment can still be used for. The height of the refund follows the text. */
 function use(
   { agentId, serviceId, requestCommitment }: Pick<Escrow, 'agentId' | 'serviceId' | 'requestCommitment'>,
   meant: Retried,

@@ -8,21 +8,21 @@ import type { Offer } from '../../marketplace/till/shop.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
 /**
- * State of an offer on the native rail: its quote, even before the service is on chain, and why it cannot be sold. The quote is null if the
- * offer has no price in coins now. The reason is null if the offer can be sold.
+ * State on the native rail. The quote exists even before the service is on chain; it is null without a price in coins.
+ * The reason is null if the offer can be sold.
  */
 export interface NativeState {
   readonly quote: NativeQuote | null
   readonly reason: string | null
 }
 
-/** State of an offer on the stablecoin rail: units of the asset, and why it cannot be sold, or null. */
+/** State on the stablecoin rail: units of the asset, and why the offer cannot be sold, or null. */
 export interface StableState {
   readonly amount: bigint
   readonly reason: string | null
 }
 
-/** State of an offer. It can be bought if it can be bought over one of the rails. */
+/** An offer can be bought if it can be bought over one of the rails. */
 export interface OfferState {
   readonly priceUsdMicros: bigint
   readonly native: NativeState
@@ -35,7 +35,6 @@ export interface OfferState {
 /** Reason during a reorganisation: the price at the head may not hold in the next block. */
 const PASSING = 'the node is moving to another branch of the chain; ask again in a moment'
 
-/** The state of an offer at the head. */
 export function offerState(chain: Chain, market: MarketApi, offer: Offer): OfferState {
   const { shop, stable: rail } = market
   const { height } = chain.head.header
@@ -72,14 +71,12 @@ function nativeState(
   }
 }
 
-/** The agent as it will be registered. */
 function expectedAgent({ shop }: MarketApi): Agent {
   const { owner, payout, settler, name, endpoint } = shop.operator
   const capabilities = capabilitySet(shop.offers.map(({ definition }) => definition.capability))
   return { version: 1, owner, payout, settlers: [settler.address], name, endpoint, capabilities, registeredAt: 0 }
 }
 
-/** The service as it will be published. */
 function expectedService({ definition, priceUsdMicros }: Offer): Service {
   const { name, requestFormat, description, capability } = definition
   return {

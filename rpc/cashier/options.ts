@@ -10,14 +10,11 @@ import { shortened } from '../json/shortened.ts'
 import type { MarketApi } from '../node/node-api.ts'
 import type { OfferState, StableState } from './offer-state.ts'
 
-/** Scheme of the native rail. */
 export const NATIVE_SCHEME = 'native-x402'
-/** Scheme of the stablecoin rail. */
 export const STABLE_SCHEME = 'exact'
 /** Name of the native rail's network in x402 version 1, the same on every Farthing network. */
 export const NATIVE_NETWORK_WORD = 'mainnet'
 
-/** A rail, as the filter `rail` of a quote names it. */
 export type Rail = 'native' | 'stable'
 
 /** CAIP-2 name of the native rail's network. The genesis in `extra` tells the networks apart. */
@@ -25,15 +22,13 @@ export function nativeNetwork({ network }: Pick<ChainReader, 'network'>): string
   return `farthing:${network.chainId}`
 }
 
-/** A payment option in x402 versions 1 and 2: in HTTP, version 1 is for the body of a 402 and version 2 for its header. */
+/** A payment option. In HTTP, version 1 is for the body of a 402 and version 2 for its header. */
 export interface PaymentOption {
-  /** Whether the option can be paid now. */
   readonly isPayable: boolean
   readonly v1: Readonly<Record<string, unknown>>
   readonly v2: Readonly<Record<string, unknown>>
 }
 
-/** What options are made from. */
 export interface OptionBasis {
   readonly chain: ChainReader
   readonly market: MarketApi
@@ -41,7 +36,7 @@ export interface OptionBasis {
   readonly baseUrl: string
 }
 
-/** URL of a service, for `rail` with the filter that leaves only the options of that rail. */
+/** `rail` adds the filter that leaves only the options of that rail. */
 export function resourceUrl(baseUrl: string, serviceId: string, rail?: Rail): string {
   return `${baseUrl}/api/x402/${serviceId}${rail === undefined ? '' : `?rail=${rail}`}`
 }
@@ -62,10 +57,7 @@ export function paymentOptions(basis: OptionBasis, state: OfferState, rail?: Rai
   return options
 }
 
-/**
- * The options of an answer in one version of x402. A stock client pays anything in `accepts`, so options that cannot be paid are in
- * `offers`.
- */
+/** A stock client pays anything in `accepts`, so options that cannot be paid are in `offers`. */
 export function shownOptions(options: readonly PaymentOption[], form: 'v1' | 'v2', isWithheld = false): Shown {
   const isMeant = ({ isPayable }: PaymentOption): boolean => isPayable && !isWithheld
   const offers = options.filter((option) => !isMeant(option)).map((option) => option[form])
@@ -86,7 +78,6 @@ export function shortReason(reason: string): string {
   return shortened(reason, REASON_CHARS_MAX)
 }
 
-/** The part of `extra` that says whether an option can be paid now. */
 function availability(reason: string | null): object {
   return reason === null ? { available: true } : { available: false, unavailableReason: shortReason(reason) }
 }
@@ -126,7 +117,6 @@ function dollarOption(
   }
 }
 
-/** Terms of a native offer. */
 export interface NativeTerms {
   readonly quote: NativeQuote
   readonly description: string

@@ -22,13 +22,12 @@ interface QuoteText {
   readonly terms: string
 }
 
-/** A 402 answer: its body, and the value of its header `PAYMENT-REQUIRED`. */
+/** `header` is the value of the header `PAYMENT-REQUIRED`. */
 export interface QuoteAnswer {
   readonly body: string
   readonly header: string
 }
 
-/** What a quote takes from its request. */
 export interface RequestFacts {
   readonly requestId: string
   readonly baseUrl: string
@@ -36,7 +35,6 @@ export interface RequestFacts {
   readonly rail?: Rail | undefined
 }
 
-/** What the text of a quote depends on. */
 interface TextFacts extends Omit<RequestFacts, 'requestId'> {
   /** Whether the options cannot be paid, because the request cannot be used. */
   readonly isWithheld?: boolean | undefined
@@ -46,12 +44,11 @@ interface TextFacts extends Omit<RequestFacts, 'requestId'> {
 
 /** Maximum texts kept. There is one for each service, base address, rail, and state of the options. */
 const TEXTS_MAX = 4_000
-/** Longest refusal in a header. */
 const ERROR_CHARS_MAX = 90
 
 /**
- * 402 answers: the body is in x402 version 1 and the header in version 2, with the same terms. The text of an offer is kept until the head
- * or the state of the market changes, so that a quote costs little.
+ * 402 answers: the body in x402 version 1 and the header in version 2, with the same terms. A text is kept until the head or the state of
+ * the market changes, so that a quote costs little.
  */
 export class QuoteBook {
   readonly #chain: Chain
@@ -63,7 +60,6 @@ export class QuoteBook {
     this.#market = market
   }
 
-  /** Answer to an unpaid call. */
   unpaid(offer: Offer, request: string | undefined, facts: RequestFacts): QuoteAnswer {
     const unusable = this.#unusable(offer, request)
     const withheld = isWithheld(request ?? '', unusable === null)
@@ -72,7 +68,6 @@ export class QuoteBook {
     return { body: quoteBody({ error, code: 'payment_required', requestId: facts.requestId, extra, tail }), header }
   }
 
-  /** Answer to a call whose payment is refused: the fault, and options if another payment would help. */
   refused(offer: Offer, fault: Fault, facts: RequestFacts): QuoteAnswer {
     const { tail, terms } = this.#text(offer, { ...facts, isPaid: !wantsAnother(fault) })
     const error = JSON.stringify(faultMessage(fault))
@@ -81,7 +76,7 @@ export class QuoteBook {
     return { body, header: base64(termsText(inHeader(faultMessage(fault)), terms)) }
   }
 
-  /** Terms of an offer in x402 version 2 as an object, for MCP and A2A. `resource` replaces the URL of the resource. */
+  /** Terms in x402 version 2, for MCP and A2A. `resource` replaces the URL of the resource. */
   terms(
     offer: Offer,
     facts: RequestFacts & TextFacts & { readonly resource: string; readonly cause?: Fault | undefined },
@@ -141,7 +136,6 @@ export class QuoteBook {
     return { error, tail: JSON.stringify(tail).slice(1), terms: rest, header: base64(termsText(error, rest)) }
   }
 
-  /** Why a request cannot be served, or null. */
   #unusable({ definition }: Offer, request: string | undefined): string | null {
     const checked = checkRequest(definition, request ?? '', this.#market.shop.context)
     return checked.ok ? null : String(checked.fault.detail.reason)

@@ -21,7 +21,7 @@ export function fileFeed(file: readonly Uint8Array[], headers: Readonly<Record<s
   }
 }
 
-/** Sends JSON around a file in base64, which is encoded piece by piece: encoding it at once would block the process. */
+/** JSON around a file in base64, encoded piece by piece: encoding it at once would block the process. */
 export function base64Feed(
   [before, after]: readonly [string, string],
   file: readonly Uint8Array[],

@@ -12,14 +12,11 @@ const PATIENCE_MS = 1_000
 const NOTHING = { leave: () => {}, shrink: () => {}, yields: () => {}, yieldsIf: () => {} }
 const SMALL: Share = { ...NOTHING, wasLate: false, isInTheWay: () => false }
 
-/** A body that arrives. */
 export interface Arrival {
   readonly bytes: number
-  /** Bytes that have arrived. */
   readonly received: () => number
-  /** Time within which the body must arrive, ms. */
   readonly withinMs: number
-  /** Whether the owner counted as late when the body came, for example because the owner had broken off another body. */
+  /** Whether the owner counted as late when the body came. */
   readonly wasLate: boolean
 }
 
@@ -39,7 +36,6 @@ export class BodyRoom {
     return this.isShort(bytes) ? SMALL : this.#room.enter(owner, bytes)
   }
 
-  /** Whether a body of this length always has room. */
   isShort(bytes: number): boolean {
     return bytes <= SMALL_BYTES
   }

@@ -33,7 +33,6 @@ export function isQuickToParse(text: string, valuesMax = VALUES_MAX, namesMax = 
   return text.length <= Math.min(valuesMax, namesMax * MEMBER_CHARS) || new Scan(text, valuesMax, namesMax).isQuick()
 }
 
-/** Scans a text of JSON until its end, or until a bound is exceeded. */
 class Scan {
   readonly #text: string
   readonly #valuesMax: number

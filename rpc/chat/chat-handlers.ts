@@ -18,7 +18,6 @@ import { Line } from './line.ts'
 import { type ChatRequest, readChatRequest } from './read-request.ts'
 import { End, enter, type Visit } from './visit.ts'
 
-/** Answers a chat, whole or as a stream. */
 export const createChatCompletion: Handler<'createChatCompletion'> = async ({ chat, clock }, request) => {
   if (chat == null) return fault('chat/off')
   const read = readChatRequest(request.body, {
@@ -35,14 +34,13 @@ export const createChatCompletion: Handler<'createChatCompletion'> = async ({ ch
   return read.value.streams ? streamed(talk, head, read.value) : whole(talk, head)
 }
 
-/** What a chat needs beside its request. */
 interface TalkMeans {
   readonly chat: ChatApi
   readonly request: ApiRequest
   readonly end: End
 }
 
-/** One chat from beginning to end. The tokens that it used are counted once, however it ends. */
+/** The tokens of a chat are counted once, however it ends. */
 class Talk {
   readonly #request: ChatRequest
   readonly #visit: Visit
@@ -57,7 +55,6 @@ class Talk {
     this.#means = means
   }
 
-  /** Headers with what the key has left. */
   get headers(): Readonly<Record<string, string>> {
     return allowanceHeaders(this.#visit.left())
   }
@@ -83,7 +80,7 @@ class Talk {
     }
   }
 
-  /** Gives the slot back and counts the tokens. A stream calls this once its reader has the answer, which takes memory until then. */
+  /** A stream calls this once its reader has the answer, which takes memory until then. */
   leave(): void {
     this.#visit.leave()
     this.#visit.pass.done(this.#usage)
@@ -106,7 +103,7 @@ async function whole(talk: Talk, head: CompletionHead): Promise<Answered<'create
   return { status: 200, json: completionJson(head, outcome.value), headers: usageHeaders(outcome.value.usage) }
 }
 
-/** Answers as a stream. Headers wait until an answer has begun: an earlier failure has its own HTTP status. */
+/** Headers wait until an answer has begun: an earlier failure has its own HTTP status. */
 async function streamed(talk: Talk, head: CompletionHead, { tellsUsage }: ChatRequest): Promise<PlainAnswer | Fault> {
   const events = new CompletionEvents(head, tellsUsage)
   const line = new Line(events)
@@ -133,7 +130,6 @@ async function streamed(talk: Talk, head: CompletionHead, { tellsUsage }: ChatRe
   return { feed: { headers: { ...talk.headers, 'content-type': 'text/event-stream; charset=utf-8' }, write } }
 }
 
-/** All models of the platform. A model that cannot answer has the reason. */
 export const listChatModels: Handler<'listChatModels'> = (node) => {
   if (node.chat == null) return fault('chat/off')
   const { chat } = node
@@ -141,7 +137,6 @@ export const listChatModels: Handler<'listChatModels'> = (node) => {
   return { status: 200, json: { object: 'list', data } }
 }
 
-/** One model of the platform. */
 export const getChatModel: Handler<'getChatModel'> = (node, { params }) => {
   if (node.chat == null) return fault('chat/off')
   const id = PLATFORM_MODEL_IDS.find((one) => one === params.id)

@@ -1,6 +1,5 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 
-/** An object of JSON. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** Thrown and caught by the functions that read a request. */
@@ -13,17 +12,15 @@ export class Unusable extends Error {
   }
 }
 
-/** The refusal of a request because of one field. */
 export function unusable(param: string, reason: string): Unusable {
   return new Unusable(fault('chat/invalid-request', { param, reason }))
 }
 
-/** The refusal of a field that is not supported, which must not be ignored. */
+/** For a field that is not supported, which must not be ignored. */
 export function unsupported(param: string, reason: string): Unusable {
   return new Unusable(fault('chat/unsupported', { param, reason }))
 }
 
-/** Whether a value is an object of JSON. */
 export function isFields(value: unknown): value is Fields {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
@@ -44,7 +41,6 @@ export class Checked {
     return value === undefined || value === null ? null : new Checked(value, this.at(name))
   }
 
-  /** A field that must be there. */
   need(name: string): Checked {
     const found = this.field(name)
     if (found === null) throw unusable(this.at(name), 'it is missing')

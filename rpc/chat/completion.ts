@@ -3,7 +3,6 @@ import type { ModelUsage } from '../../marketplace/ports/models.ts'
 import type { COMPLETION, USAGE } from '../contract/chat.ts'
 import type { Static } from '../contract/schema.ts'
 
-/** Members that all events of one answer share. */
 export interface CompletionHead {
   /** `chatcmpl-...` */
   readonly id: string
@@ -12,7 +11,6 @@ export interface CompletionHead {
   readonly model: string
 }
 
-/** Token counts under OpenAI's names. */
 export function usageJson({ promptTokens, completionTokens, totalTokens }: ModelUsage): Static<typeof USAGE> {
   return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens }
 }
@@ -22,7 +20,6 @@ export function usageHeaders({ estimated }: ModelUsage): Readonly<Record<string,
   return estimated ? { 'x-usage-estimated': 'true' } : {}
 }
 
-/** A whole answer. */
 export function completionJson(
   { id, created, model }: CompletionHead,
   { choices, usage, report }: ChatOutcome,
@@ -43,7 +40,6 @@ export function completionJson(
   }
 }
 
-/** Makes the events of an answer that is streamed. */
 export class CompletionEvents {
   readonly #head: CompletionHead
   readonly #tellsUsage: boolean
@@ -61,7 +57,6 @@ export class CompletionEvents {
     return opening + this.#event([{ index, delta, logprobs, finish_reason: null }])
   }
 
-  /** The events that end a good answer. */
   end({ choices, usage, report }: ChatOutcome): string {
     const last = choices.length - 1
     const ends = choices.map((choice, index) => this.#opening(index) + this.#end(choice, index, index === last, report))
@@ -91,7 +86,6 @@ export class CompletionEvents {
   }
 }
 
-/** One event of the stream. */
 export function event(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`
 }

@@ -8,12 +8,10 @@ import { giveUp } from '../edge/unreadable.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import { BodyRoom } from './body-room.ts'
 
-/** The part of a request that is read before its route. */
 interface Asking {
   readonly headers: IncomingHttpHeaders
 }
 
-/** The part of an answer that is used before the route. */
 interface Answering {
   readonly raw: ServerResponse
   readonly headers: (named: Readonly<Record<string, string>>) => unknown
@@ -25,13 +23,13 @@ export class ChatDoor {
   readonly #bodies = new BodyRoom()
   readonly #receiveMs: number
 
-  /** `receiveMs` is the time within which a request must arrive, in ms. */
+  /** `receiveMs`: time within which a request must arrive. */
   constructor(node: Pick<NodeApi, 'chat'>, receiveMs: number) {
     this.#node = node
     this.#receiveMs = receiveMs
   }
 
-  /** Why a request is refused before its body is read, or null. */
+  /** Checks a request before its body is read. Null if it may go on. */
   enter({ needsKey, bodyBytesMax }: Route, { headers }: Asking, { raw }: Pick<Answering, 'raw'>): Fault | null {
     if (needsKey !== true) return null
     const { chat } = this.#node
@@ -76,7 +74,7 @@ export class ChatDoor {
     })
   }
 
-  /** Sets the headers with what the key of the request has left, if it has a valid one. */
+  /** Sets the headers with what the request's key has left. */
   tell({ headers }: Asking, reply: Answering): void {
     if (headers.authorization === undefined) return
     const { keys } = this.#node.chat ?? {}
@@ -85,7 +83,7 @@ export class ChatDoor {
   }
 }
 
-/** Headers with what is left, under the names that OpenAI's service uses. */
+/** The names are those of OpenAI's service. */
 export function allowanceHeaders({
   requests,
   tokens,

@@ -11,9 +11,8 @@ const TEXTS_MAX = 256
 type Waiting = { readonly index: number } & ({ readonly piece: ChatPiece } | { texts: string[] })
 
 /**
- * Carries an answer from a model to one reader. A slow reader must not hold up the model, which other callers wait for.
- * So pieces wait here, joined, until the reader is ready. The model waits only until a reader is attached, and while too
- * much has gathered.
+ * Carries an answer from a model to one reader. A slow reader must not hold up the model, which other callers wait for: so
+ * pieces wait here. The model waits only until a reader is attached, and while too much has gathered.
  */
 export class Line {
   /** Resolves once an answer has begun, so that headers can be sent. */
@@ -44,7 +43,6 @@ export class Line {
     this.#open('opened')
   }
 
-  /** Attaches the reader and writes what waits. */
   async attach(out: FeedOut): Promise<void> {
     this.#out = out
     await this.#flush(out)
@@ -102,7 +100,7 @@ function pieceOf(waiting: Waiting): ChatPiece {
   return { index: waiting.index, delta: { content: waiting.texts.join('') } }
 }
 
-/** Whether a piece holds text alone. Only such pieces are joined. */
+/** Only pieces that hold text alone are joined. */
 function isText(piece: ChatPiece): piece is ChatPiece & { readonly delta: { readonly content: string } } {
   const { delta, logprobs } = piece
   return typeof delta.content === 'string' && logprobs === undefined && Object.keys(delta).length === 1

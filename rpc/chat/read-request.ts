@@ -7,7 +7,6 @@ import { isModeAlone } from '../../marketplace/chat/modes.ts'
 import { checkImages } from '../../marketplace/chat/vision/image-parts.ts'
 import { Checked, type Fields, Unusable, unsupported, unusable } from './checked.ts'
 
-/** A chat request that was read and checked. */
 export interface ChatRequest {
   readonly call: ChatCall
   readonly streams: boolean
@@ -29,7 +28,6 @@ const SCHEMA_CHARS_MAX = 65_536
 const LEVELS_MAX = 128
 const VOICE_PATHS = ['/api/v1/voice', '/api/v1/audio/speech']
 
-/** What the reading of a request needs besides its body. */
 export interface ReadLimits {
   readonly tokensMax: number
   /** Whether the caller wants a model to continue the answer if its stream breaks off. */
@@ -126,7 +124,7 @@ function readTools(whole: Checked): Fields {
   }
 }
 
-/** Sampling settings, for the model calls that write the answer. */
+/** Sampling settings. */
 function readStyle(whole: Checked): Fields {
   const topP = whole.field('top_p')?.number(0, 1)
   const presence = whole.field('presence_penalty')?.number(-2, 2)
@@ -192,7 +190,7 @@ const TOOL_CALLS_MAX = 128
 const CALLED_CHARS_MAX = 256
 const DETAIL_CHARS_MAX = 16
 
-/** The messages of a chat with all their fields; `developer` becomes `system`. Pictures need `vision`. */
+/** The messages with all their fields. Pictures need `vision`. */
 function readMessages(place: Checked, vision: boolean): readonly ChatMessage[] {
   return place.list(1, MESSAGES_MAX).map((message) => readMessage(message, vision))
 }
@@ -238,7 +236,6 @@ function checkPart(part: Checked, vision: boolean): void {
   else throw unsupported(part.param, `parts of the type ${type} are not taken, text and (model-4) image_url are`)
 }
 
-/** Whether a message is a tool's result or calls tools. */
 function isOfTools(message: ChatMessage): boolean {
   return message.role === 'tool' || (Array.isArray(message.tool_calls) && message.tool_calls.length > 0)
 }

@@ -5,7 +5,6 @@ import type { SpeechWish } from '../../marketplace/chat/voice/voice-platform.ts'
 import { Checked, isFields, Unusable, unsupported } from './checked.ts'
 import { type ReadLimits, readChatRequest } from './read-request.ts'
 
-/** A text to be read out. */
 export interface SpeechRead {
   readonly input: string
   readonly wish: SpeechWish
@@ -13,7 +12,6 @@ export interface SpeechRead {
   readonly format: 'wav' | 'pcm'
 }
 
-/** A chat whose answer is to be read out. */
 export interface VoiceRead {
   readonly call: Omit<ChatCall, 'model'>
   readonly wish: SpeechWish
@@ -39,7 +37,7 @@ export function readSpeechRequest(body: unknown): Result<SpeechRead> {
   })
 }
 
-/** Reads a request for a chat with a spoken answer: a chat's body with a voice. Faults: `chat/*` with `param`. */
+/** A chat's body with a voice. Faults: `chat/*` with `param`. */
 export function readVoiceRequest(body: unknown, limits: ReadLimits): Result<VoiceRead> {
   return reading(() => {
     const whole = new Checked(body, '')

@@ -5,7 +5,6 @@ import { limitedAs } from '../edge/client-key.ts'
 import type { ChatApi } from '../node/node-api.ts'
 import type { ApiRequest } from '../server/answer.ts'
 
-/** A chat that was admitted. */
 export interface Visit {
   readonly pass: ChatPass
   /** What the key has left, less what this chat may use. */
@@ -32,13 +31,13 @@ export class End {
     this.#over.abort()
   }
 
-  /** The fault of an ended chat: `chat/stopping` if the node's stop ended it, else `cause`. */
+  /** `chat/stopping` if the node's stop ended the chat, else `cause`. */
   faultOf(cause: Fault): Fault {
     return this.#isStop ? fault('chat/stopping') : cause
   }
 }
 
-/** Admits a chat if its key and the node have room. Faults: `chat/invalid-key`, `chat/rate-limited`, `chat/busy`, `chat/stopping`. */
+/** Faults: `chat/invalid-key`, `chat/rate-limited`, `chat/busy`, `chat/stopping`. */
 export function enter(chat: ChatApi, { headers }: ApiRequest, end: End, expectedTokens: () => number): Result<Visit> {
   const key = chat.keys.identify(headers.authorization)
   if (!key.ok) return key

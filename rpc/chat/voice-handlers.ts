@@ -20,7 +20,6 @@ import { End, enter } from './visit.ts'
 const MODEL = 'model-voice'
 const TYPES = { wav: 'audio/wav', pcm: 'audio/pcm' } as const
 
-/** Reads a text out. */
 export const createSpeech: Handler<'createSpeech'> = async ({ chat }, request) => {
   if (chat == null) return fault('chat/off')
   const read = readSpeechRequest(request.body)
@@ -36,7 +35,6 @@ export const createSpeech: Handler<'createSpeech'> = async ({ chat }, request) =
   return { feed: fileFeed(file, { ...headers, 'content-type': TYPES[format] }, room) }
 }
 
-/** Answers a chat, and reads the answer out. */
 export const createVoice: Handler<'createVoice'> = async ({ chat, clock }, request) => {
   if (chat == null) return fault('chat/off')
   const read = readVoiceRequest(request.body, { tokensMax: chat.tokensMax, resumes: false })
@@ -54,7 +52,6 @@ export const createVoice: Handler<'createVoice'> = async ({ chat, clock }, reque
   return { feed: base64Feed(around, made.audio.file, { ...headers, ...usageHeaders(made.usage) }, room) }
 }
 
-/** A result of the voice, and what its answer needs. */
 interface Made<T> {
   readonly made: T
   readonly headers: Readonly<Record<string, string>>
@@ -62,7 +59,7 @@ interface Made<T> {
   readonly room: Share
 }
 
-/** Has the voice make something within all limits. What was used is noted in every case. */
+/** What was used is noted in every case. */
 async function aloud<T>(
   chat: ChatApi,
   { request, expected }: { readonly request: ApiRequest; readonly expected: () => number },
@@ -108,7 +105,7 @@ function statusOf(cause: Fault): number {
   return httpFault(cause.code).status
 }
 
-/** JSON of an answer in two parts, before and after the sound. */
+/** JSON of an answer in two parts: before and after the sound. */
 function voiceJson({ text, audio, usage, report }: AloudOutcome, created: number): readonly [string, string] {
   const { rate, bits, channels } = VOICE_FORMAT
   const json = JSON.stringify({

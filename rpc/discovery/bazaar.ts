@@ -7,10 +7,9 @@ import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import { listingsOf, matching, sellerName } from './listings.ts'
 import { PerHead } from './per-head.ts'
 
-/** The x402 version of a list. */
 export type Generation = 1 | 2
 
-/** Filters of a list. An absent member filters nothing. */
+/** An absent member filters nothing. */
 export interface ResourceFilter {
   readonly type?: string | undefined
   readonly payTo?: string | undefined
@@ -21,7 +20,6 @@ export interface ResourceFilter {
   readonly query?: string | undefined
 }
 
-/** A part of a list: at most `limit` items, after `offset` others. */
 export interface ListWindow {
   readonly limit: number
   readonly offset: number
@@ -38,14 +36,13 @@ interface Item {
 
 const LISTS = new PerHead<readonly Item[]>(64)
 
-/** What items are made from. */
 export interface BazaarBasis {
   readonly node: NodeApi
   readonly quotes: QuoteBook
   readonly baseUrl: string
 }
 
-/** The items that pass a filter, as JSON texts: those in the window, and how many there are in all. */
+/** The items in the window, as JSON texts, and the number of all that pass the filter. */
 export function bazaarItems(
   basis: BazaarBasis,
   generation: Generation,

@@ -1,10 +1,7 @@
 import type { NodeApi } from '../node/node-api.ts'
 import { escapeMarkup, urlInText } from './plain-text.ts'
 
-/**
- * `/robots.txt`: all is open but the API under `/api/v1/` (without `/api/v1/info`), its alias `/api/tx` and the metrics.
- * They change all the time and are not worth a crawl.
- */
+/** What is closed changes all the time and is not worth a crawl. */
 export function robotsText(baseUrl: string): string {
   return [
     'User-agent: *',
@@ -19,7 +16,7 @@ export function robotsText(baseUrl: string): string {
   ].join('\n')
 }
 
-/** `/sitemap.xml`: the pages for people, unavailable services too. */
+/** Lists unavailable services, too. */
 export function sitemap({ market, chat }: NodeApi, baseUrl: string): string {
   const services = market?.shop.offers.map(({ definition }) => `/agents/${definition.serviceId}`) ?? []
   const pages = ['/', '/agents', ...(chat == null ? [] : ['/chat'])]

@@ -5,14 +5,12 @@ import type { RegistryEntry } from '../contract/market.ts'
 import { registryEntries } from '../market/registry.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 
-/** One service of this node: its registry entry, its definition, and its state on each rail. */
 export interface Listing {
   readonly entry: RegistryEntry
   readonly offer: Offer
   readonly state: OfferState
 }
 
-/** A search among listings. */
 export interface Search {
   readonly q?: string | undefined
   readonly capability?: string | undefined
@@ -30,7 +28,7 @@ export function listingsOf(node: NodeApi, baseUrl: string): readonly Listing[] {
 
 const INDEXES = new WeakMap<MarketApi, ServiceIndex<Offer>>()
 
-/** The search index over the services of this node, built once: the services of a market do not change. */
+/** Built once: the services of a market do not change. */
 function indexOf(market: MarketApi): ServiceIndex<Offer> {
   const index = INDEXES.get(market) ?? serviceIndex(market.shop.offers, ({ definition }) => definition)
   INDEXES.set(market, index)

@@ -8,7 +8,7 @@ import { priceLine } from './prices.ts'
 
 const TEXTS = new PerHead<string>(64)
 
-/** `/llms.txt`: what this node is, the call in a few lines, and the services that can be bought now. */
+/** `/llms.txt`: only the services that can be bought now. */
 export function llmsText(node: NodeApi, baseUrl: string): string {
   return TEXTS.get(node, `short ${answeringNow(node)} ${baseUrl}`, () => {
     const available = listingsOf(node, baseUrl).filter(({ entry }) => entry.available)
@@ -22,7 +22,7 @@ export function llmsText(node: NodeApi, baseUrl: string): string {
   })
 }
 
-/** `/llms-full.txt`: as `/llms.txt`, but with every service in full, and why some cannot be bought. */
+/** `/llms-full.txt`: every service in full, and why some cannot be bought. */
 export function llmsFullText(node: NodeApi, baseUrl: string): string {
   return TEXTS.get(node, `full ${answeringNow(node)} ${baseUrl}`, () => {
     const sections = listingsOf(node, baseUrl).flatMap((listing) => section(node, baseUrl, listing))
@@ -57,14 +57,12 @@ function document(node: NodeApi, baseUrl: string, services: readonly string[]): 
   ].join('\n')
 }
 
-/** How many models of the chat can answer; empty if the chat is off. */
 function answeringNow({ chat }: NodeApi): string {
   if (chat == null) return ''
   const usable = PLATFORM_MODEL_IDS.filter((id) => chat.platform.readiness(id).available)
   return `${usable.length} of ${PLATFORM_MODEL_IDS.length} can answer now`
 }
 
-/** The section about the free chat, with links to its facts. */
 function chatSection(answering: string, baseUrl: string): readonly string[] {
   const link = (path: string, note: string): string => `- [${path}](${urlInText(baseUrl + path)}): ${note}`
   return [

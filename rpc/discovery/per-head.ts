@@ -18,7 +18,6 @@ export class PerHead<T> {
     this.#keysMax = keysMax
   }
 
-  /** The value of a key at this head; made if there is none. */
   get({ chain, market }: Pick<NodeApi, 'chain' | 'market'>, key: string, make: () => T): T {
     const stamp = stampOf(chain, market)
     let kept = this.#kept.get(chain)
@@ -43,7 +42,7 @@ function stampOf({ head, moving }: ChainReader, market: MarketApi | null): strin
   return `${head.id} ${moving} ${shop?.closedBecause} ${shop && readyServices(shop)} ${rail}`
 }
 
-/** Which services are ready: their providers can come and go between two heads. */
+/** Providers can come and go between two heads. */
 function readyServices({ offers, context }: MarketApi['shop']): string {
   return offers.map(({ definition }) => (definition.ready(context).available ? '1' : '0')).join('')
 }

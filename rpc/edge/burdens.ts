@@ -18,7 +18,6 @@ const MIB_MS = 8
 const MIB = 1_048_576
 /** Period after which the main thread's time that a network took counts half. */
 const HALF_LIFE_MS = 2_000
-/** Most networks that are remembered. */
 const NETWORKS_MAX = 4_096
 /** Least time between two sums over all networks. */
 const SUM_MS = 100
@@ -40,17 +39,14 @@ export class Burdens {
   #squares = 0
   #summedMs = Number.NEGATIVE_INFINITY
 
-  /** Counts a request that was admitted. */
   worked(network: string, kind: WorkKind, nowMs: number): void {
     this.#count(network, WORK_MS[kind], nowMs)
   }
 
-  /** Counts a request that was refused. */
   refused(network: string, nowMs: number): void {
     this.#count(network, REFUSED_MS, nowMs)
   }
 
-  /** Counts received bytes. */
   read(network: string, bytes: number, nowMs: number): void {
     if (bytes > 0) this.#count(network, (bytes / MIB) * MIB_MS, nowMs)
   }

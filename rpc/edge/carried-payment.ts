@@ -7,18 +7,16 @@ import { readMessage } from '../a2a/wire.ts'
 import { type OfferedPayment, paymentInHeaders, readNativePayload, readPayment } from '../cashier/cashier.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 
-/** The parts of a request that can carry a payment. */
 export interface Carrier {
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: unknown
-  /** The interface that the request came through. A plain call has its payment in other places than a protocol message. */
+  /** A plain call has its payment in other places than a protocol message. */
   readonly door: 'plain' | 'json-rpc'
 }
 
 /**
- * The payment that a request carries, or null. A payment counts only if it can be read and stands where the interface
- * expects it. A protocol message must also name a service on sale, or an A2A task. Whether the payment is good is not
- * checked.
+ * The payment that a request carries, or null. It must be readable and stand where the interface expects it. A protocol
+ * message must also name a service on sale, or an A2A task. Whether the payment is good is not checked.
  */
 export function carriedPayment(market: MarketApi | null, { headers, body, door }: Carrier): OfferedPayment | null {
   if (market === null) return null
@@ -46,7 +44,6 @@ export async function knownPaymentOf(
   return (await market.store.get(txId))?.opener === opener ? txId : null
 }
 
-/** A payment, with the key that may also show its payer. */
 interface ShownPayment {
   readonly payment: OfferedPayment
   readonly idempotencyKey: string | null

@@ -7,7 +7,6 @@ import { isOperator } from '../node/operator.ts'
 /** Groups of an IPv6 address that name its /64: the owner of one address has the whole /64. */
 const NETWORK_GROUPS = 4
 const GROUPS = 8
-/** End of the key of a /64. */
 const NETWORK_MARK = '::/64'
 /** An IPv4 address as a socket that listens on both IPv4 and IPv6 shows it. */
 const MAPPED_IPV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i
@@ -15,10 +14,8 @@ const MAPPED_IPV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i
 /** An IPv4 address, or an IPv6 address in brackets, with or without a port. Some proxies write the port of the connection. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d{1,3}(?:\.\d{1,3}){3}))(?::\d{1,5})?$/
 
-/** The name under which the limits count a request. */
 export interface LimitKey {
   readonly key: string
-  /** Whether the request is the operator's. */
   readonly isOperator: boolean
 }
 
@@ -36,10 +33,7 @@ export function limitKeyOf(
   return { key: addressKey(address), isOperator: false }
 }
 
-/**
- * Whom a chat key counts for: for itself if the operator made it, else for its wallet, because a wallet's keys cost
- * nothing.
- */
+/** A key that the operator made counts for itself. Others count for their wallet, because a wallet's keys cost nothing. */
 export function limitedAs({ id, owner }: Pick<ChatKey, 'id' | 'owner'>): string {
   return owner === OPERATOR ? `key ${id}` : `keys of ${owner}`
 }

@@ -7,12 +7,10 @@ import { addressKey, holderOf } from './client-key.ts'
 import type { IsProxy } from './proxies.ts'
 import { refusalOf } from './unreadable.ts'
 
-/** Time between checks of all connections. */
 export const LOOK_MS = 1_000
 
 interface Connection {
   readonly socket: Socket
-  /** The client that it counts for. */
   readonly holder: Holder
   /** Whether the other end is a trusted proxy, which speaks for many clients. */
   readonly isProxy: boolean
@@ -26,7 +24,6 @@ interface Connection {
   isOver: boolean
 }
 
-/** Bounds of {@link Connections}. */
 export type ConnectionLimits = Pick<
   HttpLimits,
   'connectionsMax' | 'idlePerAddressMax' | 'unansweredMax' | 'stuckMsMax' | 'streams'
@@ -35,16 +32,14 @@ export type ConnectionLimits = Pick<
 /** Idle connections of an address. The longest idle is in front. */
 type Idle = Set<Connection>
 
-/** Idle connections of a network, by address. */
 interface IdleNetwork {
   count: number
   readonly addresses: Map<string, Idle>
 }
 
 /**
- * The connections of a server. When an address has too many idle ones, its longest idle one is closed. When the server
- * has too many idle ones, one of the network with most is closed. A connection with too many unanswered requests is
- * closed, and so is one that does not take its answers.
+ * The connections of a server. Too many idle ones of an address cost its longest idle one, too many of all cost one of the
+ * network with most. A connection with too many unanswered requests, or that does not take its answers, is closed.
  */
 export class Connections {
   readonly #limits: ConnectionLimits
@@ -60,7 +55,6 @@ export class Connections {
     this.#timer = setInterval(() => this.#look(performance.now()), LOOK_MS).unref()
   }
 
-  /** Number of open connections. */
   get count(): number {
     return this.#all.size
   }
@@ -107,7 +101,6 @@ export class Connections {
     return !isOver
   }
 
-  /** Stops the checks. */
   close(): void {
     clearInterval(this.#timer)
   }
@@ -122,7 +115,6 @@ export class Connections {
     socket.on('resume', () => socket.pause())
   }
 
-  /** Counts a connection as idle. */
   #rest(connection: Connection): void {
     const { network, address } = connection.holder
     const idle = this.#idle.get(network) ?? { count: 0, addresses: new Map<string, Idle>() }

@@ -3,7 +3,6 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { LruMap } from '../../consensus/primitives/lru.ts'
 
-/** A document as it goes out. */
 export interface DocumentAnswer {
   /** 304 if the client has it already. */
   readonly status: 200 | 304
@@ -11,7 +10,6 @@ export interface DocumentAnswer {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The headers of a request that decide the status and the encoding of the answer. */
 export interface DocumentRequest {
   readonly acceptEncoding: string | undefined
   readonly ifNoneMatch: string | undefined
@@ -41,12 +39,11 @@ const compressors: Readonly<Record<Exclude<Encoding, 'identity'>, (body: Buffer)
 /** A body by its encoding. The values are promises, so that requests at the same time share one compression. */
 type Forms = Map<Encoding, Promise<Uint8Array>>
 
-/** Makes public documents cacheable: a strong ETag for each encoding, 304 if the client has one, and kept compressed bodies. */
+/** Makes public documents cacheable: a strong ETag for each encoding, and kept compressed bodies. */
 export class Documents {
   readonly #forms = new LruMap<string, Forms>(KEPT_MAX)
   #minute = { endsMs: 0, chars: 0 }
 
-  /** Answers a request with a body: 304 without it, or 200 in the encoding that the request asks for. */
   async answer(body: string, { acceptEncoding, ifNoneMatch }: DocumentRequest): Promise<DocumentAnswer> {
     const name = hash('sha256', body, 'base64url').slice(0, HASH_CHARS)
     const encoding = body.length < COMPRESS_FROM_CHARS ? 'identity' : chosenEncoding(acceptEncoding ?? '')
@@ -58,7 +55,6 @@ export class Documents {
     return { status: 200, body: await form, headers: { ...headers, 'content-encoding': encoding } }
   }
 
-  /** A compressed body; undefined if it is not kept and the minute's limit is used up. */
   #form(name: string, body: string, encoding: Exclude<Encoding, 'identity'>): Promise<Uint8Array> | undefined {
     const forms: Forms = this.#forms.get(name) ?? new Map()
     const known = forms.get(encoding)

@@ -1,4 +1,3 @@
-/** Content type of an HTML form. */
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
 const FIELDS_MAX = 32
@@ -14,7 +13,6 @@ export function readForm(text: string): Readonly<Record<string, string>> | undef
   return fields
 }
 
-/** Whether a `Content-Type` header names a form. */
 export function isForm(contentType: string | undefined): boolean {
   return (contentType ?? '').split(';')[0]?.trim().toLowerCase() === FORM_TYPE
 }

@@ -9,7 +9,6 @@ const PREFIXES = ['', '/api', '/api/v1'] as const
 const MISSPELT_MAX = 2
 const SHOWN_MAX = 200
 
-/** Methods that are served at a path. */
 export function methodsAt(path: string): readonly string[] {
   const matches = ALL.filter((route) => patternOf(route.path).test(path))
   return [...new Set(matches.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))]
@@ -26,7 +25,6 @@ export function meantPath(path: string): string | undefined {
   return near.toSorted((a, b) => a.misspelt - b.misspelt)[0]?.path
 }
 
-/** The path with its misspelt parts corrected to those of a route; undefined if it is not near enough to the route. */
 function corrected(path: string, { method, path: template }: Route) {
   const [typed, wanted] = [path.split('/'), template.split('/')]
   if (typed.length !== wanted.length) return undefined

@@ -6,7 +6,6 @@ import type { RateBucket } from '../contract/route.ts'
  * time: known payments (`kept`), health checks, and requests of the operator.
  */
 export const WORK_KINDS = ['list', 'read', 'quote', 'transaction', 'kept', 'health', 'operator'] as const
-/** One of {@link WORK_KINDS}. */
 export type WorkKind = (typeof WORK_KINDS)[number]
 
 /**
@@ -28,7 +27,6 @@ export const WORK_OF: Readonly<Record<RateBucket, WorkKind>> = {
   health: 'health',
 }
 
-/** Bounds of {@link Overload}. */
 export interface OverloadLimits {
   /** Delay of the event loop above which pressure rises, if the loop is busy and has a queue. Otherwise pressure falls. */
   readonly delayMsMax: number
@@ -75,16 +73,14 @@ const BUSY_MS = 500
 const BUSY_WEIGHT_MAX = 0.5
 const RETRY_SECONDS_MAX = 5
 
-/** Processor time of this thread. */
 function processorMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000
 }
 
 /**
- * Refuses work while the node has more of it than it can do in time. It measures how late the event loop is, because
- * all requests wait for the loop. Pressure rises while the loop is late, busy and has a queue, and falls slowly
- * otherwise. Pressure decides how much of each kind is refused. So latency stays near the limit at any load.
+ * Refuses work while the node has more of it than it can do in time. It measures how late the event loop is, because all
+ * requests wait for the loop. Pressure rises while the loop is late, busy and has a queue, and falls slowly otherwise.
  */
 export class Overload {
   readonly #limits: OverloadLimits
@@ -134,10 +130,7 @@ export class Overload {
     return Math.max(1, Math.ceil(this.#pressure * RETRY_SECONDS_MAX))
   }
 
-  /**
-   * Takes one measurement of the event loop: its delay, the requests per turn, the duration in multiples of a sample,
-   * and the share of time that the loop was busy.
-   */
+  /** One measurement of the loop: its delay, the requests per turn, the duration in multiples of a sample, and the busy share. */
   observe(delayMs: number, perTurn: number, samples = 1, busyShare = 1): void {
     const { delayMsMax } = this.#limits
     const isQueue = perTurn >= QUEUE_MIN && busyShare >= BUSY_SHARE
@@ -146,7 +139,6 @@ export class Overload {
     else this.#move(-FALL * Math.min(1, (1 - delayMs / delayMsMax) / (1 - LOW_SHARE)))
   }
 
-  /** Stops measuring. */
   close(): void {
     clearInterval(this.#timer)
   }
@@ -180,7 +172,6 @@ export class Overload {
     return Math.min(1, Math.max(0, ownMs / delayMsMax - 1) / LATE_TURNS)
   }
 
-  /** Share of the time since the last call in which the loop was busy. */
   #utilization(): number {
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, this.#seen)

@@ -28,25 +28,21 @@ export const UNREAD_SHARE = 1 / 64
 /** Kinds of requests of an address that are counted together. Requests of the operator have no bound by address. */
 type Purse = 'stranger' | 'kept' | 'health'
 
-/** A request that holds a place, or asks for one. */
 export interface Guest {
-  /** The client that it counts for. */
   readonly holder: Holder
   /** Its kind at the last judgement. */
   kind: PlaceKind
   /** What the node waits for: the client's body, or the client to take the answer. Null while the node works. */
   waitsFor: 'body' | 'reader' | null
-  /** Since when the node waits. */
   waitsSinceMs: number
 }
 
 /** Why a request gets no place: none is left for its kind, or its address or its network has too many. */
 export type NoPlace = 'full' | 'crowded' | 'crowded-network'
 
-/** The requests of an address or network. */
 interface Group {
   readonly held: Record<Purse, number>
-  /** Requests that wait for a body, and for a reader. The longest waiting is in front. */
+  /** The longest waiting is in front. */
   readonly body: Set<Guest>
   readonly reader: Set<Guest>
 }
@@ -56,9 +52,9 @@ interface Network extends Group {
 }
 
 /**
- * The requests under way. Each kind may fill the places up to its share, no address may hold more places than are left,
- * and no network more than a few times that. Where a request would exceed a bound, another one that waits for its
- * client gives way: places are for work, not for clients that neither send nor read.
+ * The requests under way. An address may hold no more places than are left, and a network no more than a few times that.
+ * Where a bound would be exceeded, a request that waits for its client gives way: places are for work, not for clients that
+ * neither send nor read.
  */
 export class Places {
   readonly #max: number
@@ -74,7 +70,6 @@ export class Places {
     this.#giveUp = giveUp
   }
 
-  /** Number of taken places. */
   get taken(): number {
     return this.#taken
   }
@@ -98,7 +93,6 @@ export class Places {
     return lack
   }
 
-  /** From here on, the node waits for the client to take the answer. */
   waits(guest: Guest, nowMs: number): void {
     guest.waitsFor = 'reader'
     guest.waitsSinceMs = nowMs
@@ -108,13 +102,12 @@ export class Places {
     }
   }
 
-  /** From here on, the node works and does not wait for the client. */
   works(guest: Guest): void {
     guest.waitsFor = null
     for (const group of this.#groupsOf(guest)) forget(group, guest)
   }
 
-  /** Gives the place back. Must be called once only. */
+  /** Must be called once only. */
   leave(guest: Guest): void {
     this.#taken -= 1
     const { holder, kind } = guest

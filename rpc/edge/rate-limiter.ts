@@ -48,7 +48,6 @@ export class RateLimiter {
     return verdict
   }
 
-  /** Number of remembered addresses and networks of all buckets. */
   get size(): number {
     return [...this.#buckets.values()].reduce((sum, { addresses, networks }) => sum + addresses.size + networks.size, 0)
   }
@@ -63,7 +62,6 @@ function bucketOf(name: RateBucket, max: number): Bucket {
   return { addresses: new RateCounter(name, max), networks: new RateCounter(name, NETWORK_CLIENTS * max) }
 }
 
-/** Counts the requests of one bucket. */
 export class RateCounter {
   readonly #max: number
   readonly #name: string
@@ -77,7 +75,6 @@ export class RateCounter {
     this.#policy = `"${name}";q=${max};w=${WINDOW_SECONDS}`
   }
 
-  /** Number of remembered keys. */
   get size(): number {
     return this.#windows.size
   }
@@ -88,7 +85,6 @@ export class RateCounter {
     return window !== undefined && window.endsMs > nowMs && window.count >= this.#max
   }
 
-  /** Counts a request if it is allowed. */
   take(key: string, nowMs: number): RateVerdict {
     const window = this.#windowOf(key, nowMs)
     const allowed = window.count < this.#max

@@ -7,14 +7,13 @@ import { errorBody, errorHeaders, errorType } from '../server/faults.ts'
 
 const REASON_CHARS_MAX = 100
 
-/** A refusal that the node writes to a connection past the router, in the usual error envelope. It closes the connection. */
+/** A refusal that the node writes past the router. It closes the connection. */
 export interface Refusal {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** The refusal that tells a fault, under a new request id. */
 export function refusalOf(cause: Fault): Refusal {
   const requestId = randomUUID()
   const body = JSON.stringify(errorBody(cause, { requestId, accept: '', path: '' }))
@@ -32,13 +31,11 @@ export function refusalOf(cause: Fault): Refusal {
   }
 }
 
-/** Answers bytes that are not a readable request, and closes the connection. */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET') socket.destroy()
   else refuseOn(socket, faultOf(error))
 }
 
-/** Writes a refusal to a bare connection, and closes it. */
 export function refuseOn(socket: Socket, cause: Fault): void {
   if (!socket.writable) {
     socket.destroy()

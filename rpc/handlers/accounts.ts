@@ -19,7 +19,7 @@ import { answerAtHead, badCursor, cursorNumbers, pageLimit } from '../server/at-
 
 const EVENTS_DEFAULT = 20
 
-/** A page of the history of an address. The cursor is a place on the chain, so new blocks do not shift it. */
+/** The cursor is a place on the chain, so new blocks do not shift it. */
 export const getHistory: Handler<'getHistory'> = ({ chain }, { params, query }) => {
   const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address)
   if (!address.ok) return address.fault
@@ -67,7 +67,6 @@ function blockTime({ database, head }: ChainReader, height: number): string {
   return moment((entry ?? head).header.timeMs)
 }
 
-/** What an address holds: coins, tokens, pool shares and stakes, with their worth in dollars. */
 export const getHoldings: Handler<'getHoldings'> = ({ chain }, { params }) => {
   const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address)
   if (!address.ok) return address.fault

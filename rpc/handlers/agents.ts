@@ -27,7 +27,7 @@ const PAGE_DEFAULT = 20
 /** A page of agents ends early once this many services were read for it: an agent may publish any number. */
 const SERVICES_PER_PAGE = 200
 
-/** A page of the registry. The cursor is the last id, which stays valid, since agents are never removed. */
+/** The cursor is the last id, which stays valid, since agents are never removed. */
 export const listAgents: Handler<'listAgents'> = (node, { query, baseUrl }) => {
   const { chain } = node
   const cursor = query.cursor
@@ -56,7 +56,6 @@ export const listAgents: Handler<'listAgents'> = (node, { query, baseUrl }) => {
   }
 }
 
-/** One agent in full. */
 export const getAgent: Handler<'getAgent'> = (node, { params, baseUrl }) => {
   const { chain } = node
   return answerAtHead(chain, async () => {

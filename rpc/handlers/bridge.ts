@@ -31,7 +31,6 @@ export const getBridge: Handler<'getBridge'> = ({ chain }) =>
     }
   })
 
-/** One network of the bridge. */
 export const getBridgeNetwork: Handler<'getBridgeNetwork'> = ({ chain }, { params }) =>
   answerAtHead(chain, () => {
     const name = params.network
@@ -43,7 +42,6 @@ export const getBridgeNetwork: Handler<'getBridgeNetwork'> = ({ chain }, { param
     })
   })
 
-/** One withdrawal of the bridge. */
 export const getWithdrawal: Handler<'getWithdrawal'> = ({ chain }, { params }) =>
   answerAtHead(chain, () => {
     const id = params.id as TxId

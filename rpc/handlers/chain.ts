@@ -35,7 +35,7 @@ import { badCursor } from '../server/at-head.ts'
 
 const PAGE_DEFAULT = 50
 
-/** Submits a transaction. One that waits here already is a success, so that a sender can repeat after a lost answer. */
+/** A transaction that waits here already is a success, so that a sender can repeat after a lost answer. */
 export const submitTransaction: Handler<'submitTransaction'> = async (node, { body }) => {
   const decoded = readTransaction(node, body)
   if (!decoded.ok) return decoded.fault
@@ -46,14 +46,14 @@ export const submitTransaction: Handler<'submitTransaction'> = async (node, { bo
   return submitted.fault
 }
 
-/** Submits to the mempool. A node that started from a snapshot may lack public keys, and fetches them from its peers. */
+/** A node that started from a snapshot may lack public keys, and fetches them from its peers. */
 async function submitWithKeys({ mempool, fetchKeys }: NodeApi, tx: Transaction): Promise<Result<Transaction>> {
   const submitted = await mempool.submit(tx)
   if (submitted.ok || submitted.fault.code !== 'tx/keys-missing') return submitted
   return (await fetchKeys?.(tx.body.sender)) === true ? mempool.submit(tx) : submitted
 }
 
-/** A page of the best chain. The cursor is the next height, so new blocks do not shift it. */
+/** The cursor is the next height, so new blocks do not shift it. */
 export const listBlocks: Handler<'listBlocks'> = ({ chain }, { query }) => {
   const limit = query.limit ?? PAGE_DEFAULT
   const from = query.cursor === undefined ? chain.head.header.height : Number(query.cursor)
@@ -69,7 +69,6 @@ export const listBlocks: Handler<'listBlocks'> = ({ chain }, { query }) => {
   return answer({ blocks, nextCursor: next >= 0 ? String(next) : null })
 }
 
-/** One block, as JSON or in its wire encoding. */
 export const getBlock: Handler<'getBlock'> = (node, { params, accept }) => {
   const { chain } = node
   const entry = findEntry(node, params.id)
@@ -85,7 +84,6 @@ export const getBlock: Handler<'getBlock'> = (node, { params, accept }) => {
   return answer(blockToJson(chain.ruleBook.params.addressPrefix, block, { entry, canonical, confirmations, receipts }))
 }
 
-/** Proof that a block is an ancestor of the head. */
 export const getAncestry: Handler<'getAncestry'> = (node, { params }) => {
   const { database, head } = node.chain
   const entry = findEntry(node, params.id)
@@ -104,7 +102,6 @@ export const getAncestry: Handler<'getAncestry'> = (node, { params }) => {
   })
 }
 
-/** State of a transaction, with proofs if it is mined. */
 export const getTransaction: Handler<'getTransaction'> = ({ chain, mempool }, { params }) => {
   const txId = params.txId as TxId
   const prefix = chain.ruleBook.params.addressPrefix
@@ -165,7 +162,6 @@ function minedFacts(
   }
 }
 
-/** An account with a proof against the head's state root. */
 export const getAccount: Handler<'getAccount'> = (node, { params }) => {
   const { chain } = node
   const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address)
@@ -201,7 +197,7 @@ function accountFacts({ chain, mempool }: NodeApi, address: Address, text: strin
   }
 }
 
-/** Waiting transactions in block order: those of protected accounts, then those of all other accounts, each by falling fee rate. */
+/** Only waiting transactions that the next block could take, in its order. */
 export const getMempool: Handler<'getMempool'> = ({ chain, mempool }, { query }) => {
   const limit = query.limit ?? PAGE_DEFAULT
   const baseFee = nextBaseFee(chain)
@@ -229,7 +225,6 @@ export const getMempool: Handler<'getMempool'> = ({ chain, mempool }, { query })
   })
 }
 
-/** Fee rates and weights for a transaction in the next block. */
 export const getFees: Handler<'getFees'> = ({ chain, mempool }) => {
   const { header } = chain.head
   const rules = chain.ruleBook.at(header.height + 1)

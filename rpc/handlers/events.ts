@@ -20,7 +20,6 @@ interface Filter {
   readonly txId: string | undefined
 }
 
-/** The stream of events, from where the reader stopped, or from now on for a new reader. */
 export const followEvents: Handler<'followEvents'> = ({ chain }, request) => {
   const filter = filterOf(request)
   const start = startOf(request)
@@ -44,7 +43,7 @@ function filterOf({ query }: ApiRequest): Filter {
   }
 }
 
-/** Where to start; null: at the head. A reconnecting browser sends `Last-Event-ID`, which counts more than `after` in its old query. */
+/** Where to start; null for the head. A reconnecting browser sends `Last-Event-ID`, which counts more than `after` in its old query. */
 function startOf({ headers, query }: ApiRequest): EventPosition | null {
   const id = headers['last-event-id'] || query.after?.toString()
   if (id === undefined) return null
@@ -52,7 +51,7 @@ function startOf({ headers, query }: ApiRequest): EventPosition | null {
   return blockId === undefined ? NOWHERE : { blockId: blockId as BlockId, index: Number(index) }
 }
 
-/** Shared by all readers of a chain: the {@link EventWalk} over its events, and one listener that wakes the readers. */
+/** What all readers of a chain share. */
 interface Hub {
   readonly chain: ChainReader
   readonly walk: EventWalk
@@ -73,7 +72,7 @@ function hubOf(chain: ChainReader): Hub {
   return hub
 }
 
-/** One reader. It takes one step at a time, and waits for the next step or for room. Past and new events are read alike. */
+/** Past and new events are read alike. */
 class Reader {
   readonly #hub: Hub
   readonly #sink: EventSink
@@ -117,7 +116,7 @@ class Reader {
     return position
   }
 
-  /** The next step, in the reader's turn. If there is none yet, null as soon as the head moves. Null also once the reader is stopped. */
+  /** The next step. Null if there is none yet, once the head has moved; null also once the reader is stopped. */
   #next(position: EventPosition): Promise<EventStep | null> {
     const { walk, turns } = this.#hub
     return turns.run(() => {

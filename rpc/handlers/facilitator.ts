@@ -22,7 +22,6 @@ import { suggestedFee } from './chain.ts'
 const TIMEOUT_SECONDS_DEFAULT = 60
 const GENERATIONS = [1, 2]
 
-/** The schemes and networks of this facilitator. */
 export const getFacilitatorKinds: Handler<'getFacilitatorKinds'> = ({ chain, facilitator }) => {
   if (!facilitator) return fault('facilitator/off')
   const { network, ruleBook } = chain
@@ -37,7 +36,6 @@ export const getFacilitatorKinds: Handler<'getFacilitatorKinds'> = ({ chain, fac
   return answer({ kinds, extensions: [], signers: {} })
 }
 
-/** Verifies a payment for a seller's server. */
 export const verifyPayment: Handler<'verifyPayment'> = ({ chain, facilitator }, { body }) => {
   if (!facilitator) return fault('facilitator/off')
   const call = readFacilitatorCall(chain, body as FacilitatorBody)
@@ -46,7 +44,6 @@ export const verifyPayment: Handler<'verifyPayment'> = ({ chain, facilitator }, 
   return verified.ok ? answer(verifiedJson(chain, call.value, verified.value)) : invalid(verified.fault)
 }
 
-/** Records how a paid call ended. */
 export const settlePayment: Handler<'settlePayment'> = async (node, { body }) => {
   const { chain, facilitator } = node
   if (!facilitator) return fault('facilitator/off')
@@ -67,7 +64,6 @@ export const settlePayment: Handler<'settlePayment'> = async (node, { body }) =>
   })
 }
 
-/** The 402 offer of a published service of any agent. */
 export const getFacilitatorOffer: Handler<'getFacilitatorOffer'> = ({ chain, facilitator }, { params, query }) => {
   if (!facilitator) return fault('facilitator/off')
   const agentId = params.agentId as AgentId
@@ -170,12 +166,11 @@ function unsettled(cause: Fault, { network, transaction }: { network: string; tr
   return answer({ success: false, transaction, network, errorReason: reasonOf(cause), errorMessage, extra: why(cause) })
 }
 
-/** Whether the same call may succeed later, and the facts of the fault. */
 function why(cause: Fault): Readonly<Record<string, unknown>> {
   return { retry: httpFault(cause.code).retry, ...cause.detail }
 }
 
-/** The API code of a fault. A missing secret has a code of its own here, so that a seller can tell it from other bad requests. */
+/** A missing secret has a code of its own here, so that a seller can tell it from other bad requests. */
 function reasonOf({ code }: Fault): string {
   return code === 'pay/secret-missing' ? 'secret_missing' : httpFault(code).api
 }

@@ -23,7 +23,6 @@ const NONCE_DIGITS_MAX = 20
  */
 const JOB_MS_MIN = (JOBS_PER_ADDRESS - 2) * REFRESH_MS
 
-/** The newest job for an address. */
 export const getMiningTemplate: Handler<'getMiningTemplate'> = async (node, request) => {
   const address = rewardAddress(node, request)
   if (!address.ok) return address.fault
@@ -31,7 +30,7 @@ export const getMiningTemplate: Handler<'getMiningTemplate'> = async (node, requ
   return job.ok ? answer(jobToJson(node, job.value)) : job.fault
 }
 
-/** Takes a nonce for a job. A nonce out of range is refused before any hash is computed. */
+/** A nonce out of range is refused before any hash is computed. */
 export const submitWork: Handler<'submitWork'> = async (node, { body }) => {
   const { jobId, nonce } = body
   if (nonce.length > NONCE_DIGITS_MAX || BigInt(nonce) >= NONCE_BOUND)
@@ -41,7 +40,6 @@ export const submitWork: Handler<'submitWork'> = async (node, { body }) => {
   return answer({ accepted: true, id: mined.value.id, height: mined.value.header.height })
 }
 
-/** The stream of jobs for an address. */
 export const followMiningJobs: Handler<'followMiningJobs'> = (node, request) => {
   const address = rewardAddress(node, request)
   if (!address.ok) return address.fault

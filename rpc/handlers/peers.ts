@@ -7,7 +7,7 @@ import { moment } from '../json/chain-json.ts'
 import type { BanFacts, PeerFacts } from '../node/network.ts'
 import { answer, type Handler } from '../server/answer.ts'
 
-/** Peers. Their addresses are only for the operator, since the route is public. */
+/** The route is public, so only the operator sees addresses. */
 export const listPeers: Handler<'listPeers'> = ({ network = null }, { isOperator }) =>
   answer({
     enabled: network !== null,
@@ -15,11 +15,9 @@ export const listPeers: Handler<'listPeers'> = ({ network = null }, { isOperator
     bans: network?.bans().length ?? 0,
   })
 
-/** The bans in force. Fault: `p2p/disabled`. */
 export const listBans: Handler<'listBans'> = ({ network = null }) =>
   network === null ? fault('p2p/disabled') : answer({ bans: network.bans().map(banJson) })
 
-/** Bans a peer or an IP address. */
 export const banPeer: Handler<'banPeer'> = ({ network = null }, { body }) => {
   if (network === null) return fault('p2p/disabled')
   const { peer, ip, hours = BAN_HOURS } = body
@@ -29,7 +27,6 @@ export const banPeer: Handler<'banPeer'> = ({ network = null }, { body }) => {
   return banAnswer(network.ban(target, hours))
 }
 
-/** Ends a ban. */
 export const unbanPeer: Handler<'unbanPeer'> = ({ network = null }, { params }) =>
   network === null ? fault('p2p/disabled') : banAnswer(network.unban(params.peer))
 

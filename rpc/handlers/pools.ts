@@ -19,7 +19,7 @@ import { answerAtHead, badCursor, cursorNumbers, pageLimit } from '../server/at-
 
 const CANDLES_DEFAULT = 168
 
-/** A page of pools by id. The cursor stays valid, since pools are never removed. With `asset`, one page of its deepest pools. */
+/** The cursor stays valid, since pools are never removed. With `asset`, one page of its deepest pools. */
 export const listPools: Handler<'listPools'> = ({ chain }, { query }) => {
   const cursor = query.cursor
   if (cursor !== undefined && (query.asset !== undefined || !isHex(cursor, 32))) return badCursor()
@@ -44,7 +44,6 @@ async function deepest(
   return { pools: await poolsOf(chain, asset.asset, limit), next: null }
 }
 
-/** One pool. */
 export const getPool: Handler<'getPool'> = ({ chain }, { params }) =>
   answerAtHead(chain, async () => {
     const row = poolNamed(chain, params.id)
@@ -83,7 +82,7 @@ function dayJson({ day, volumeUsdMicros, feesUsdMicros, aprPpm }: Omit<PoolValue
   }
 }
 
-/** Candles of a pool. The cursor is the earliest hour of the page before. Past hours change only with a reorganisation. */
+/** The cursor is the earliest hour of the page before. Past hours change only with a reorganisation. */
 export const listCandles: Handler<'listCandles'> = ({ chain }, { params, query }) => {
   const cursor = query.cursor === undefined ? undefined : cursorNumbers(query.cursor, 1)
   if (query.cursor !== undefined && cursor === undefined) return badCursor()
@@ -122,7 +121,7 @@ function candleJson({ x, y }: PoolRow, candle: HourlyCandle): Static<typeof CAND
   }
 }
 
-/** Executed swaps, newest first. The cursor is a place on the chain, so new blocks do not shift it. */
+/** Newest first. The cursor is a place on the chain, so new blocks do not shift it. */
 export const listSwaps: Handler<'listSwaps'> = ({ chain }, { query }) => {
   const place = query.cursor === undefined ? undefined : cursorNumbers(query.cursor, 3)
   if (query.cursor !== undefined && (place === undefined || (place[1] ?? 0) > 0xffff || (place[2] ?? 0) > 0xff)) {

@@ -22,7 +22,6 @@ import { atHead } from '../server/at-head.ts'
 import { type Simulation, simulate } from './chain/simulating.ts'
 import { readTransaction } from './chain.ts'
 
-/** Simulates a transaction in the next block. */
 export const simulateTransaction: Handler<'simulateTransaction'> = (node, { body }) => {
   const decoded = readTransaction(node, body)
   if (!decoded.ok) return decoded.fault
@@ -81,18 +80,16 @@ function nameOf(chain: ChainReader, { table, key }: StateChange): Readonly<Recor
   }
 }
 
-/** Id and name of a pool. The name is missing if the simulated transaction makes the pool. */
+/** The name is missing if the simulated transaction makes the pool. */
 function poolOf(chain: ChainReader, poolId: string): Readonly<Record<string, string>> {
   const name = poolNamed(chain, poolId)?.name
   return name === undefined ? { poolId } : { poolId, pool: name }
 }
 
-/** Names of the record fields that hold addresses. */
 const ADDRESS_FIELDS = new Set(['owner', 'payout', 'settlers', 'issuer', 'caller', 'sender', 'to'])
-/** Names of the record fields that hold assets. */
 const ASSET_FIELDS = new Set(['assetX', 'assetY', 'reserveAsset'])
 
-/** JSON of the fields of a record. A record that is a bare value gets the field `value`. */
+/** A record that is a bare value gets the field `value`. */
 function recordJson(chain: ChainReader, record: unknown): Readonly<Record<string, unknown>> {
   const fields = record !== null && typeof record === 'object' && !Array.isArray(record) ? record : { value: record }
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, fieldJson(chain, name, value)]))

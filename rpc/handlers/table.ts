@@ -26,7 +26,7 @@ import { getStaking } from './staking.ts'
 import * as tokens from './tokens.ts'
 import { tryService } from './trials.ts'
 
-/** The handler of every operation. A missing handler, or one with another answer than its route, does not compile. */
+/** A missing handler, or one with another answer than its route, does not compile. */
 export const HANDLERS: {
   readonly [K in OperationId]: (node: NodeApi, request: RequestOf<K>) => Answered<K> | Promise<Answered<K>>
 } = {

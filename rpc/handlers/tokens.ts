@@ -17,10 +17,9 @@ import type { Handler, RequestOf } from '../server/answer.ts'
 import { answerAtHead, badCursor, pageLimit } from '../server/at-head.ts'
 
 const STABLES_MAX = 200
-/** Most pools shown with one token. */
 const POOLS_SHOWN = 10
 
-/** A page of assets by symbol. The cursor is the last symbol, which stays valid, since tokens are never removed. */
+/** The cursor is the last symbol, which stays valid, since tokens are never removed. */
 export const listTokens: Handler<'listTokens'> = ({ chain }, { query }) => {
   const cursor = query.cursor
   if (cursor !== undefined && !TOKEN_SYMBOL.test(cursor)) return badCursor()
@@ -31,7 +30,6 @@ export const listTokens: Handler<'listTokens'> = ({ chain }, { query }) => {
   })
 }
 
-/** One asset. */
 export const getToken: Handler<'getToken'> = ({ chain }, { params }) =>
   answerAtHead(chain, async () => {
     const row = assetRow(chain, params.symbol)
@@ -48,7 +46,7 @@ export const getToken: Handler<'getToken'> = ({ chain }, { params }) =>
     }
   })
 
-/** A page of the holders of an asset, from the largest to the smallest. The cursor is the last holder with its amount. */
+/** From the largest to the smallest. The cursor is the last holder with its amount. */
 export const listHolders: Handler<'listHolders'> = ({ chain }, request) => {
   const after = holdersCursor(request)
   if (after === null) return badCursor()
@@ -91,7 +89,6 @@ function holdersCursor({ query }: RequestOf<'listHolders'>): Holding | null | un
   return { amount: amount as Amount, address: address as Address }
 }
 
-/** The stable tokens, at most {@link STABLES_MAX}. */
 export const listStables: Handler<'listStables'> = ({ chain }) =>
   answerAtHead(chain, async () => {
     const symbols: TokenSymbol[] = []

@@ -11,7 +11,6 @@ import { AGENTS } from '../../marketplace/ledger/agents.ts'
 import { readNativePayload } from '../cashier/cashier.ts'
 import { NATIVE_NETWORK_WORD, NATIVE_SCHEME, nativeNetwork } from '../cashier/options.ts'
 
-/** A call of the facilitator that was read: a payment, and the seller's terms for it. */
 export interface FacilitatorCall {
   readonly payment: FacilitatedPayment
   /** As it was sent; only `/settle` reads it. */
@@ -31,7 +30,6 @@ const REQUEST_CHARS_MAX = 131_072
 const TIMEOUT_SECONDS_MAX = 86_400
 const AMOUNT = /^[1-9][0-9]{0,33}$/
 
-/** Name of the native rail's network in a version of x402. */
 export function networkWord(chain: Pick<ChainReader, 'network'>, x402Version: number): string {
   return x402Version === 1 ? NATIVE_NETWORK_WORD : nativeNetwork(chain)
 }
@@ -66,7 +64,6 @@ export function readFacilitatorCall(chain: ChainReader, body: FacilitatorBody): 
   })
 }
 
-/** Checks scheme and network of the requirements and of the payment, the version of the payment, and the asset of the requirements. */
 function checkRail(
   chain: ChainReader,
   { x402Version, paymentPayload, paymentRequirements: asked }: FacilitatorBody,
@@ -86,7 +83,7 @@ function checkRail(
   return ok(null)
 }
 
-/** Checks that amount and payee are those that the seller asks for, where a payment of x402 version 2 repeats them. */
+/** Where a payment of x402 version 2 repeats amount and payee, they must be those that the seller asks for. */
 function checkAccepted({ x402Version, paymentPayload, paymentRequirements: asked }: FacilitatorBody): Result<null> {
   const accepted = x402Version === 1 ? {} : fieldsOf(paymentPayload.accepted)
   for (const field of ['amount', 'payTo'] as const)
@@ -95,7 +92,7 @@ function checkAccepted({ x402Version, paymentPayload, paymentRequirements: asked
   return ok(null)
 }
 
-/** Reads whom and what the payment is for. `payTo` is the agent's id, or its payout beside `extra.agentId`. */
+/** `payTo` is the agent's id, or its payout beside `extra.agentId`. */
 function readTerms(
   { database, ruleBook }: ChainReader,
   { payTo, extra, maxTimeoutSeconds }: Fields,
@@ -119,7 +116,7 @@ function readTerms(
   })
 }
 
-/** Reads the request, as text or hash. What the seller sends wins over what the payer sends. */
+/** The request as text or hash. What the seller sends wins over what the payer sends. */
 function readRequest(extra: Fields, payload: Fields): Result<Pick<FacilitatedPayment, 'request' | 'requestHash'>> {
   const request = extra.request ?? payload.request ?? null
   const requestHash = extra.requestHash ?? payload.requestHash ?? null

@@ -71,7 +71,7 @@ function dollarFacilitators(rail: DollarRail | null): Static<typeof PROTOCOL>['f
   }))
 }
 
-/** Everything this node sells, as registry entries. Unavailable services have the reason. */
+/** Unavailable services are there too, with the reason. */
 export function registryEntries(node: NodeApi, baseUrl: string): readonly RegistryEntry[] {
   const { market, chain } = node
   if (market === null) return []
@@ -129,7 +129,6 @@ function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): Regist
   }
 }
 
-/** Settings that would make an unavailable service available; empty if none would. */
 function requiredSettings({ shop }: MarketApi, offer: Offer): string[] {
   const readiness = shop.readiness(offer)
   return readiness.available ? [] : [...readiness.requires]
@@ -145,7 +144,6 @@ function provenStable({ stable }: MarketApi, serviceId: ServiceId) {
   }
 }
 
-/** The payment protocol document. It always has every field of the interface, even for a rail that is off. */
 export function protocolDocument(node: NodeApi, baseUrl: string): Static<typeof PROTOCOL> {
   const { chain, market } = node
   const { params } = chain.ruleBook
@@ -246,10 +244,8 @@ function discovery(baseUrl: string) {
 
 const SUGGESTIONS_MAX = 3
 const ID_START = /^node-/
-/** Maximum characters of a mistyped id that are compared. */
 const ASKED_CHARS_MAX = 64
 
-/** The fault for an unknown service, with suggestions. */
 export function noService(market: MarketApi, serviceId: string): Fault {
   return fault('service/not-found', { serviceId: serviceId.slice(0, 64), suggestions: suggestions(market, serviceId) })
 }

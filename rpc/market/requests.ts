@@ -9,13 +9,12 @@ import type { Static } from '../contract/schema.ts'
 import { addressText, coinNumber, moment } from '../json/chain-json.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
-/** What paid calls are shown with. The API shows states and amounts, never inputs or results. */
+/** The API shows states and amounts of paid calls, never inputs or results. */
 export interface RequestContext {
   readonly chain: ChainReader
   readonly market: MarketApi
 }
 
-/** State of one paid call. */
 export function requestStatus({ chain, market }: RequestContext, claim: Claim): Static<typeof REQUEST_STATUS> {
   const { params } = chain.ruleBook
   const closure = closureOf(chain.database, claim.txId)
@@ -38,7 +37,6 @@ export function requestStatus({ chain, market }: RequestContext, claim: Claim): 
   }
 }
 
-/** State of a failed call's refund. */
 export function refundOf({ chain, market }: RequestContext, claim: Claim & { state: 'failed' }): Static<typeof REFUND> {
   const closure = closureOf(chain.database, claim.txId)
   const receiptTxId = closure?.receiptTxId ?? receiptInFlight(market, claim.txId)
@@ -68,7 +66,7 @@ function refundJson(
   }
 }
 
-/** State of a payment for which this node has no claim, from the chain alone; undefined if the chain shows no payment to this agent. */
+/** From the chain alone, for a payment without a claim here; undefined if the chain shows no payment to this agent. */
 export function unredeemedStatus(
   { chain, market }: RequestContext,
   txId: TxId,
@@ -106,7 +104,6 @@ function minedInvoke({ database }: ChainReader, txId: TxId) {
   return body?.kind === 'agent_invoke' ? { ...body, height: location.height } : undefined
 }
 
-/** The refund of a payment for which this node has no claim. */
 function closedRefund(
   chain: ChainReader,
   paymentId: TxId,

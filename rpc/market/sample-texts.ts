@@ -2,10 +2,7 @@
 const CHARS_MAX = 4_000
 const CHARS_SHOWN = 120
 
-/**
- * Cuts the long texts of a sample and notes their lengths, for documents with many samples and for models that read
- * every letter. `GET /services/{serviceId}/example` has the whole sample.
- */
+/** Cuts the long texts of a sample, for documents with many samples and for models that read every letter. */
 export function withTextsCut(value: unknown, charsMax = CHARS_MAX): unknown {
   if (typeof value === 'string')
     return value.length > charsMax ? `${value.slice(0, CHARS_SHOWN)}... (${value.length} characters)` : value

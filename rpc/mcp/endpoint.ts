@@ -32,7 +32,7 @@ function refusal(node: NodeApi, { query, headers, body }: ApiRequest): Fault | n
   return Array.isArray(body) ? fault('rpc/invalid-request', { fields: ['one message at a time, no batches'] }) : null
 }
 
-/** The JSON-RPC error for a message of the wrong shape, or an HTTP error if the message has no id. Null if the shape is right. */
+/** The error for a message of the wrong shape: of JSON-RPC, or of HTTP if the message has no id. */
 function misfit({ body, requestId }: ApiRequest): Answered<'callMcp'> | null {
   const misfits = messageMisfits(body)
   if (misfits.length === 0) return null

@@ -66,12 +66,10 @@ const FREE_TOOLS: Readonly<Record<FreeToolName, FreeTool>> = {
   },
 }
 
-/** Whether a tool is one of the free ones. */
 export function isFreeTool(name: string): name is FreeToolName {
   return Object.hasOwn(FREE_TOOLS, name)
 }
 
-/** The free tools as `tools/list` shows them, in the order of {@link FREE_TOOLS}. */
 export function listFreeTools(): readonly object[] {
   return (Object.keys(FREE_TOOLS) as FreeToolName[]).map((name) => {
     const { title, description, isReadOnly } = FREE_TOOLS[name]
@@ -81,7 +79,7 @@ export function listFreeTools(): readonly object[] {
   })
 }
 
-/** Runs a free tool. Wrong arguments and refusals become results that say what is wrong. */
+/** Wrong arguments and refusals become results that say what is wrong. */
 export async function callFreeTool(place: McpPlace, name: FreeToolName, args: Arguments): Promise<ToolAnswer> {
   const misfits = argumentMisfits(name, args)
   const outcome =
@@ -128,7 +126,6 @@ function absent({ node }: McpPlace, serviceId: string): Fault {
   return node.market === null ? fault('rpc/no-market') : noService(node.market, serviceId)
 }
 
-/** Calls the API's handler for a tool. */
 async function ask<Params, Query, Body>(
   handler: HandlerOf<Params, Query, Body>,
   { node, request }: McpPlace,

@@ -20,12 +20,10 @@ const PAYMENT_KEY = 'x402/payment'
 /** Key in `_meta` of a result for the outcome of the payment. */
 const RESPONSE_KEY = 'x402/payment-response'
 
-/** A call of a paid tool. */
 export interface PaidToolCall {
   readonly market: MarketApi
   readonly offer: Offer
   readonly args: Readonly<Record<string, unknown>>
-  /** `_meta` of the message. */
   readonly meta: Readonly<Record<string, unknown>>
 }
 
@@ -65,8 +63,8 @@ function toolOf({ definition }: Offer, price: string): object {
 }
 
 /**
- * Calls a paid tool. Without a payment it answers with the terms, else with the result and the payment's outcome. One
- * payment runs one service once, whatever interface it comes through. Begun work is finished even if the caller has left.
+ * One payment runs one service once, whatever interface it comes through. Begun work is finished even if the caller has
+ * left.
  */
 export async function callPaidTool(place: McpPlace, call: PaidToolCall): Promise<ToolAnswer> {
   const misfits = paidArgumentMisfits(call.args)
@@ -125,7 +123,6 @@ function told(place: McpPlace, call: PaidToolCall, outcome: CallOutcome): ToolAn
   }
 }
 
-/** A refusal, with the terms if another payment would help. */
 function refused(
   place: McpPlace,
   call: PaidToolCall,

@@ -4,7 +4,6 @@ import { httpFault } from '../contract/http-faults.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import type { ApiRequest } from '../server/answer.ts'
 
-/** What the handlers of an MCP message work with. */
 export interface McpPlace {
   readonly node: NodeApi
   readonly request: ApiRequest
@@ -33,7 +32,7 @@ export function toolRefusal(fault: Fault, requestId: string): ToolAnswer {
   return { content: [{ type: 'text', text: JSON.stringify(refusalJson(fault, requestId)) }], isError: true }
 }
 
-/** A refusal in the form of the error envelope, with `retry`: whether the same call may succeed later. */
+/** `retry`: whether the same call may succeed later. */
 export function refusalJson({ code, detail }: Fault, requestId: string): Record<string, unknown> {
   const { api, retry } = httpFault(code)
   const details = Object.keys(detail).length === 0 ? {} : { details: detail }

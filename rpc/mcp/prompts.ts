@@ -1,6 +1,5 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 
-/** Most characters of a prompt's argument. */
 export const WORD_CHARS_MAX = 4_000
 
 interface Prompt {
@@ -47,7 +46,6 @@ const PROMPTS: Readonly<Record<string, Prompt>> = {
   },
 }
 
-/** Prompts as `prompts/list` shows them. */
 export function listPrompts() {
   return Object.entries(PROMPTS).map(([name, { title, description, arguments: args }]) => ({
     name,
@@ -57,7 +55,7 @@ export function listPrompts() {
   }))
 }
 
-/** A prompt with its arguments. Throws the protocol's error for an unknown prompt, or an argument that is missing or too long. */
+/** Throws the protocol's error for an unknown prompt, or an argument that is missing or too long. */
 export function getPrompt(name: string, args: Readonly<Record<string, string>>) {
   const prompt = Object.hasOwn(PROMPTS, name) ? PROMPTS[name] : undefined
   if (prompt === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'there is no such prompt')

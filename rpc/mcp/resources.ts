@@ -11,7 +11,6 @@ import type { McpPlace } from './place.ts'
 const JSON_TYPE = 'application/json'
 const SERVICE_PREFIX = 'node://services/'
 
-/** Documents of the node, as `resources/list` shows them. */
 export const RESOURCE_LIST = [
   {
     uri: 'node://services',
@@ -36,7 +35,6 @@ export const RESOURCE_LIST = [
   },
 ]
 
-/** Resources with an id in their URI, as `resources/templates/list` shows them. */
 export const RESOURCE_TEMPLATES = [
   {
     uriTemplate: `${SERVICE_PREFIX}{serviceId}`,
@@ -47,7 +45,6 @@ export const RESOURCE_TEMPLATES = [
   },
 ]
 
-/** Contents of a resource. Throws the protocol's error if there is none. */
 export async function readResource(place: McpPlace, uri: string) {
   const text = await filledText(place, uri)
   if (text === undefined) throw new ResourceNotFoundError(uri)
@@ -55,7 +52,7 @@ export async function readResource(place: McpPlace, uri: string) {
   return { contents: [{ uri, mimeType, text }] }
 }
 
-/** The text of a resource. If callers choose the host, the text is made with a stand-in, so that one copy serves every host. */
+/** If callers choose the host, the text is made with a stand-in, so that one copy serves every host. */
 async function filledText(place: McpPlace, uri: string): Promise<string | undefined> {
   const { node, request } = place
   if (node.publicUrl !== null) return textOf(place, uri)
@@ -86,7 +83,6 @@ async function serviceText(place: McpPlace, serviceId: string): Promise<string |
   return JSON.stringify({ service, example: example === undefined ? null : withTextsCut(JSON.parse(example)) })
 }
 
-/** A document of the API as JSON text; undefined if the API refuses it. */
 async function documentOf<Params>(
   { node, request }: McpPlace,
   handler: HandlerOf<Params, Readonly<Record<never, never>>, undefined>,

@@ -25,7 +25,6 @@ export interface PeerFacts {
   readonly protected: boolean
 }
 
-/** A banned peer or address. */
 export interface BanFacts {
   /** Id of a peer or an IP address. */
   readonly target: string
@@ -34,7 +33,6 @@ export interface BanFacts {
   readonly untilMs: number
 }
 
-/** Progress of the node towards the head of the network. */
 export interface SyncFacts {
   readonly state: 'starting' | 'headers' | 'snapshot' | 'bodies' | 'synced'
   readonly height: number
@@ -46,9 +44,8 @@ export interface SyncFacts {
   readonly behind: boolean
 }
 
-/** The peer-to-peer network, as the API sees it. */
 export interface NetworkApi {
-  /** Peers that have completed the handshake, longest connected first. */
+  /** Longest connected first. */
   peers(): readonly PeerFacts[]
   /** Bans in force, newest first. */
   bans(): readonly BanFacts[]
@@ -56,6 +53,6 @@ export interface NetworkApi {
   ban(target: string, hours: number): Result<BanFacts>
   /** Ends a ban, and clears the peer's points for offences. Fault: `p2p/not-banned`. */
   unban(target: string): Result<BanFacts>
-  /** Progress of the synchronisation; absent if nothing synchronises. */
+  /** Absent if nothing synchronises. */
   readonly sync?: () => SyncFacts
 }

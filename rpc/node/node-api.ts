@@ -21,10 +21,8 @@ import type { RemoteWork } from '../../miner/remote-work.ts'
 import type { DashboardApi } from '../chat/dashboard/desk.ts'
 import type { NetworkApi } from './network.ts'
 
-/** The market, as the API sees it. */
 export interface MarketApi {
   readonly shop: Shop
-  /** The till of calls that are paid in the native coin. */
   readonly till: NativeRail['till']
   readonly store: NativeClaimStore
   readonly price: NativePriceSource
@@ -32,35 +30,31 @@ export interface MarketApi {
   readonly settler: Settler
   readonly sender: Sender
   readonly workshop: Workshop
-  /** The dollar rail; null if it is off. */
+  /** Null if the dollar rail is off. */
   readonly stable: DollarRail | null
 }
 
-/** The facilitator, as the API sees it, and what it quotes with. */
 export interface FacilitatorApi {
   readonly desk: Facilitator
   readonly price: NativePriceSource
   readonly settings: MarketSettings
 }
 
-/** One finished chat, for logs and metrics. */
 export interface ChatFacts {
   readonly requestId: string
   readonly model: string
   /** HTTP status; 499 if the caller left, the fault's status if a stream broke. */
   readonly status: number
   readonly seconds: number
-  /** Time to the first piece of a stream; null without a stream. */
+  /** Time to the first piece of a stream; null if none came. */
   readonly firstPieceSeconds: number | null
   readonly usage: ModelUsage
 }
 
-/** The chat platform, as the API sees it. */
 export interface ChatApi {
   readonly platform: ChatPlatform
   readonly voice: VoicePlatform
   readonly keys: ChatKeys
-  /** What the node publishes about the platform. */
   readonly info: ChatInfo
   readonly tokensMax: number
   /**
@@ -71,7 +65,6 @@ export interface ChatApi {
   readonly onChat: (facts: ChatFacts) => void
 }
 
-/** State of mining. */
 export interface MiningFacts {
   readonly threads: number
   readonly hashesPerSecond: number

@@ -4,7 +4,6 @@ import { usdNumber } from '../json/chain-json.ts'
 import { withTextsCut } from '../market/sample-texts.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
-/** The facts of a service that its operation shows. */
 export interface ServiceOperation {
   readonly serviceId: string
   readonly name: string
@@ -34,7 +33,7 @@ interface Response {
   readonly content?: Readonly<Record<string, { readonly example?: { readonly receipt?: object } }>>
 }
 
-/** The operation of one service: the general operation with the service's price, format and examples. */
+/** The general operation with one service's price, format and examples. */
 export function serviceOperation(service: ServiceOperation, general: object): object {
   const { serviceId, name, description, requestFormat, example, priceUsd } = service
   const { parameters, requestBody, responses, ...rest } = general as {

@@ -88,7 +88,6 @@ export function openApiDocument(baseUrl: string, services: readonly ServiceOpera
 /** Documents as text, by base URL and services. Making one takes about 10 ms. */
 const TEXTS = new LruMap<string, string>(4)
 
-/** The document as JSON text. The last few pairs of base URL and services keep their text. */
 export function openApiText(baseUrl: string, services: readonly ServiceOperation[]): string {
   const basis = JSON.stringify([baseUrl, services])
   const text = TEXTS.get(basis) ?? JSON.stringify(openApiDocument(baseUrl, services))
@@ -133,7 +132,7 @@ function responsesOf(route: Route, shared: SharedResponses): Readonly<Record<str
   return responses
 }
 
-/** The error response of one status. Without an example it is shared between operations, and a reference stands for it. */
+/** Without an example the response is shared between operations, and a reference stands for it. */
 function refusalOf(
   route: Route,
   { status, codes }: { readonly status: number; readonly codes: readonly string[] },
@@ -163,7 +162,6 @@ function exampleOf(example: unknown): object {
   return example === undefined ? {} : { example }
 }
 
-/** A schema with references in place of the named schemas. */
 function named(schema: Schema): object {
   const name = REFERENCES.get(JSON.stringify(schema))
   return name === undefined ? inner(schema) : { $ref: `#/components/schemas/${name}` }

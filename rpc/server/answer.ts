@@ -19,7 +19,6 @@ export interface ApiRequest<
   /** IP address of the caller; behind a trusted proxy, the one that the proxy names. */
   readonly address: string
   readonly requestId: string
-  /** Whether the request has the operator's token. */
   readonly isOperator: boolean
   /**
    * Public base address of this node. Without one, the address that the request names; for a document, one with a stand-in
@@ -53,7 +52,7 @@ export interface EventSink {
   end(): void
 }
 
-/** Begins to send events, at once or later. The server calls `stop` once, at the end. A function that returns a fault has sent nothing. */
+/** The server calls `stop` once, at the end. A function that returns a fault has sent nothing. */
 export type StreamBegin = (sink: EventSink) => { readonly stop: () => void } | Fault
 
 /** Where a feed is written. If `write` returns a promise, the reader is behind: await it before the next piece. */
@@ -70,7 +69,6 @@ export interface Feed {
   readonly write: (out: FeedOut) => Promise<boolean>
 }
 
-/** Statuses whose JSON a route documents. */
 type JsonStatus<R> = R extends { readonly answers: infer A }
   ? { [S in keyof A & number]: A[S] extends { readonly schema: unknown } ? S : never }[keyof A & number]
   : never
@@ -98,39 +96,33 @@ export type PlainAnswer =
 
 type Headers = Readonly<Record<string, string>>
 
-/** An answer of any handler, whatever JSON its route documents. */
 export type Answer = PlainAnswer | { readonly status: number; readonly json: object; readonly headers?: Headers }
 
 type RouteOf<Id extends OperationId> = (typeof ROUTES)[Id]
 
-/** A request of an operation, as its route describes it. */
 export type RequestOf<Id extends OperationId> = ApiRequest<
   ParamsOf<RouteOf<Id>>,
   QueryOf<RouteOf<Id>>,
   BodyOf<RouteOf<Id>>
 >
 
-/** The handler of an operation. If it returns a fault, the server answers with the error envelope or an error of the route's protocol. */
+/** If it returns a fault, the server answers with the error envelope or an error of the route's protocol. */
 export type Handler<Id extends OperationId> = (
   node: NodeApi,
   request: RequestOf<Id>,
 ) => Answered<Id> | Promise<Answered<Id>>
 
-/** A handler, by the types of its request's parts. */
 export type HandlerOf<Params, Query, Body> = (
   node: NodeApi,
   request: ApiRequest<Params, Query, Body>,
 ) => Answer | Fault | Promise<Answer | Fault>
 
-/** What an operation's handler returns: an answer, or the fault of a refusal. */
 export type Answered<Id extends OperationId> = JsonAnswer<RouteOf<Id>> | PlainAnswer | Fault
 
-/** A JSON answer with status 200. */
 export function answer<const T extends object>(json: T): { readonly status: 200; readonly json: T } {
   return { status: 200, json }
 }
 
-/** Whether a handler refused, so that its result is a fault. */
 export function isFault(result: object): result is Fault {
   return 'code' in result
 }

@@ -6,7 +6,6 @@ import type { AtHead } from '../contract/amounts.ts'
 import { moment } from '../json/chain-json.ts'
 import { answer } from './answer.ts'
 
-/** Entries of a page, if the request names no limit and the operation has no default of its own. */
 const PAGE_DEFAULT = 50
 
 /** Answers with what `read` finds at one head, and names that head. */
@@ -20,7 +19,6 @@ export async function answerAtHead<T extends object>(
   return isRefusal(value) ? value : answer({ ...atHead(head), ...value })
 }
 
-/** Names the block that an answer was read from. */
 export function atHead({ header, id }: BlockEntry): AtHead {
   return { height: header.height, blockId: id, time: moment(header.timeMs) }
 }
@@ -29,12 +27,10 @@ function isRefusal(value: object): value is Fault {
   return 'code' in value && 'detail' in value
 }
 
-/** Number of entries of a page: what the query asks for, else `standard`. */
 export function pageLimit(query: { readonly limit?: number | undefined }, standard = PAGE_DEFAULT): number {
   return query.limit ?? standard
 }
 
-/** The fault of a cursor that this node did not give. */
 export function badCursor(): Fault {
   return fault('rpc/invalid-request', { fields: ['cursor must be what the page before gave as nextCursor'] })
 }

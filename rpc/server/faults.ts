@@ -13,7 +13,7 @@ export interface ErrorBody {
 /** `Retry-After` of a fault that passes by itself and has no `seconds` in its detail. */
 const RETRY_AFTER_SECONDS = 1
 
-/** The body of a fault. A client that accepts problem JSON gets the members of RFC 9457 too. */
+/** A client that accepts problem JSON gets the members of RFC 9457 too. */
 export function errorBody(
   fault: Fault,
   { requestId, accept, path }: { requestId: string; accept: string; path: string },
@@ -27,7 +27,6 @@ export function errorBody(
   return { error: message, code: api, requestId, ...details, ...problem }
 }
 
-/** Content type of an error, by the `Accept` header of the client. */
 export function errorType(accept: string): string {
   return wantsProblem(accept) ? 'application/problem+json; charset=utf-8' : 'application/json; charset=utf-8'
 }

@@ -7,7 +7,6 @@ import type { StreamLimits } from './streams.ts'
 /** Time that a reader has to close a connection whose answer broke off. Then the node closes it. */
 const LINGER_MS = 500
 
-/** The connection that a feed is written to. */
 export interface FeedPlace {
   readonly raw: ServerResponse
   readonly headers: NodeJS.Dict<number | string | string[]>
@@ -17,7 +16,7 @@ export interface FeedPlace {
   readonly onError: (error: unknown) => void
 }
 
-/** Writes an answer while it is made, to its end or until the reader leaves. Errors of the feed go to `onError`. */
+/** Writes to the end of the feed, or until the reader leaves. Errors of the feed go to `onError`. */
 export async function writeFeed({ raw, headers, limits, onError }: FeedPlace, feed: Feed): Promise<void> {
   // A reader that leaves during a write is no error of the node.
   raw.on('error', () => {})

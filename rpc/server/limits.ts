@@ -10,7 +10,6 @@ export type RateLimits = Readonly<Record<RateBucket, number>>
 /** Bounds of a JSON body: a megabyte of nothing but values takes as long to parse as a hundred usual requests. */
 export interface BodyValues {
   readonly valuesMax: number
-  /** Most distinct names of members. */
   readonly namesMax: number
 }
 
@@ -19,7 +18,6 @@ export const PLAIN_BODY: BodyValues = { valuesMax: 10_000, namesMax: 2_000 }
 /** Bounds for a protocol message, which the node goes through more than once. */
 export const MESSAGE_BODY: BodyValues = { valuesMax: 4_096, namesMax: 512 }
 
-/** Bounds of the HTTP server. */
 export interface HttpLimits {
   readonly bodyBytesMax: number
   /** Requests under way at once. More are refused, so that the node can answer the admitted ones in time. */

@@ -16,15 +16,12 @@ import { Refusal, type ServerOptions, sendFault } from './server-edges.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The rate limit that the route counts against. */
     bucket?: RateBucket
     /** Set if a plain call of the route may carry a payment. */
     isPaid?: true
     /** Set if the route speaks JSON-RPC, whose messages may carry a payment. */
     dialect?: 'json-rpc'
-    /** Set if the route speaks the OpenAI interface. */
     isOpenAi?: true
-    /** Set if the route takes an HTML form. */
     takesForm?: true
   }
 }
@@ -32,7 +29,6 @@ declare module 'fastify' {
 /** Reported status of a request whose caller left before the answer. nginx logs 499 for it. */
 const GONE_STATUS = 499
 
-/** A request under way. */
 interface Visit extends Guest {
   readonly startedMs: number
   readonly request: FastifyRequest
@@ -68,7 +64,6 @@ export class Gates {
     this.#rates = new RateLimiter(options.limits.ratesPerMinute)
   }
 
-  /** Puts the checks before every route. */
   attach(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => {
       this.#overload.arrived()
@@ -110,7 +105,7 @@ export class Gates {
     app.addHook('onClose', async () => this.#overload.close())
   }
 
-  /** Judges a request whose body could not be read, unless it was judged before. A fault if the node refuses it. */
+  /** Judges a request whose body could not be read, unless it was judged before. */
   unread(request: FastifyRequest): Fault | null {
     const visit = this.#visits.get(request)
     if (visit === undefined || visit.judged) return null
@@ -146,7 +141,6 @@ export class Gates {
     this.#options.onAnswer({ requestId: request.id, method: request.method, route, status, seconds })
   }
 
-  /** Registers a request and gives it a place. */
   #visit(request: FastifyRequest, reply: FastifyReply): Visit {
     const { key, isOperator } = limitKeyOf(this.#node, {
       authorization: request.headers.authorization,
@@ -213,7 +207,6 @@ export class Gates {
       : fault('rpc/too-many-at-once', { seconds: 1 })
   }
 
-  /** Ends a request that waits for its client, because another request needs its place. */
   #giveUp({ request, reply }: Visit): void {
     giveUp(reply.raw, request.raw.socket, fault('rpc/busy', { seconds: 1 }))
     this.settle(request)
@@ -257,7 +250,7 @@ function textHeaders({ headers }: FastifyRequest): Readonly<Record<string, strin
   return headers as Record<string, string | undefined>
 }
 
-/** Whether a request may have a body, so that the node must wait for it. */
+/** Whether the node must wait for a body. */
 function bringsBody({ headers, method }: FastifyRequest): boolean {
   if (method === 'GET' || method === 'HEAD') return false
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'

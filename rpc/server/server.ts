@@ -33,7 +33,6 @@ import {
 import { Gates } from './server-gates.ts'
 import { Streams } from './streams.ts'
 
-/** The HTTP server over a node, ready to listen. */
 export async function createServer(node: NodeApi, options: ServerOptions): Promise<FastifyInstance> {
   const { limits, trustProxy } = options
   const connections = new Connections(limits, proxiesOf(trustProxy))
@@ -159,7 +158,6 @@ function addRoute(wiring: Wiring, operation: OperationId): void {
   })
 }
 
-/** Has the handler of a route answer a request, and sends what it answers. */
 async function serve({ node, gates, room, library }: Wiring, operation: OperationId, exchange: Exchange) {
   const { request, reply } = exchange
   const route: Route = ROUTES[operation]
@@ -185,7 +183,6 @@ function send(reply: FastifyReply, result: WholeAnswer): FastifyReply {
   return reply.type(contentType).send(typeof content === 'string' ? content : Buffer.from(content))
 }
 
-/** What sending a public document needs. */
 interface DocumentRoom {
   readonly documents: Documents
   /**
@@ -195,7 +192,7 @@ interface DocumentRoom {
   readonly restsOn: readonly string[]
 }
 
-/** Sends a public document. Any other answer, such as a refusal, goes out uncompressed and without an ETag. */
+/** An answer that is no document, such as a refusal, goes out uncompressed and without an ETag. */
 async function sendDocument(
   { request, reply }: Exchange,
   result: WholeAnswer,
@@ -237,7 +234,7 @@ function isFreeForm({ dialect, isOpenAi }: Route): boolean {
   return dialect !== undefined || isOpenAi === true
 }
 
-/** Hooks of a route that speaks the OpenAI interface: the check of the key, and the limit headers of every answer. */
+/** For the OpenAI interface: the check of the key, and the limit headers of every answer. */
 function doorHooks(door: ChatDoor, route: Route): Pick<RouteOptions, 'onRequest' | 'onSend'> {
   return {
     onRequest: (request, reply, done) => {
@@ -251,7 +248,7 @@ function doorHooks(door: ChatDoor, route: Route): Pick<RouteOptions, 'onRequest'
   }
 }
 
-/** The schema of a body. A route that takes raw bytes too checks only that JSON is an object. */
+/** A route that takes raw bytes too checks only that JSON is an object. */
 function bodySchema({ body, takesBytes = false }: Route): object {
   return takesBytes ? { content: { 'application/json': { schema: { type: 'object' } } } } : (body as object)
 }
@@ -293,7 +290,6 @@ function apiRequest(
   }
 }
 
-/** Aborts if the client leaves before the answer is out. */
 function goneSignal(raw: FastifyReply['raw']): AbortSignal {
   const gone = new AbortController()
   const told = (): void => {

@@ -4,7 +4,6 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { watchPace } from '../edge/pace.ts'
 import type { EventSink, StreamBegin, StreamEvent } from './answer.ts'
 
-/** Bounds of streams of server-sent events. */
 export interface StreamLimits {
   /**
    * Streams of all callers but the operator. When all are open, a new one ends one of the network or address with most. If
@@ -22,7 +21,6 @@ export interface StreamLimits {
   readonly heartbeatMs: number
 }
 
-/** The client of a stream, and the response that carries it. */
 export interface StreamPlace {
   readonly raw: ServerResponse
   /** The client that the stream counts for; null for the operator. */
@@ -50,7 +48,6 @@ export class Streams {
     }, limits.heartbeatMs).unref()
   }
 
-  /** Number of open streams. */
   get count(): number {
     return this.#open.size
   }
@@ -83,7 +80,6 @@ export class Streams {
     return null
   }
 
-  /** Ends every stream and refuses new ones. */
   close(): void {
     this.#closed = true
     clearInterval(this.#heartbeat)

@@ -8,7 +8,7 @@ export class Turns {
   readonly #waiting: (() => void)[] = []
   #running = false
 
-  /** Does a piece of work when its turn comes, first come, first served. Resolves or rejects as the work does. */
+  /** First come, first served. Resolves or rejects as the work does. */
   run<T>(work: () => T | Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push(() => {

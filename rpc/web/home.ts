@@ -12,7 +12,6 @@ import { pageText } from './layout.ts'
 
 const LISTS = new PerHead<Html>(32)
 
-/** The page at `/`: what this node is, what it sells, and how to call it. */
 export function homePage(node: NodeApi, baseUrl: string): string {
   const { name } = node.chain.ruleBook.params
   const seller = sellerName(node.market)
@@ -65,7 +64,6 @@ function soldMarkup(all: readonly Listing[]): Html {
 <p class="more"><a href="/agents">All services with state and record</a></p></section>`
 }
 
-/** The linked documents; those of the chat platform only if the node has one. */
 function documentsOf({ chat }: NodeApi): typeof DOCUMENTS {
   return chat == null ? DOCUMENTS : [...DOCUMENTS, ...CHAT_DOCUMENTS]
 }

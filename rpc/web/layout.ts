@@ -2,19 +2,16 @@ import type { PlainAnswer } from '../server/answer.ts'
 import { Html, html, NOTHING } from './html.ts'
 import { PAGE_POLICY, STYLE } from './style.ts'
 
-/** The content of a page. The frame around it is the same for all pages. */
 export interface Page {
   readonly title: string
   /** One sentence for search engines and previews. */
   readonly description: string
-  /** Canonical URL of the page. */
   readonly canonical: string
   /** URL at which programs get the content of the page as JSON, or what comes closest. */
   readonly json: string
   readonly main: Html
   /** The link in the head that leads to this page. */
   readonly here?: '/agents' | '/chat'
-  /** Whether the node has a chat platform, so that the head links to it. */
   readonly hasChat?: boolean
   /** Set if the page is for one person: search engines must not index it, and the foot mentions the cookie. */
   readonly isPrivate?: true
@@ -32,7 +29,6 @@ const LINKS: readonly (readonly [string, string])[] = [
   ['/openapi.json', 'API'],
 ]
 
-/** The markup of a page. */
 export function pageText({
   title,
   description,
@@ -72,7 +68,6 @@ ${main}
   return whole.text
 }
 
-/** Answers with a page. */
 export function pageAnswer(
   content: string,
   status: 200 | 404 = 200,

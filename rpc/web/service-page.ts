@@ -11,7 +11,7 @@ import { pageText } from './layout.ts'
 
 const PAGES = new PerHead<string>(200)
 
-/** `/agents/{serviceId}`: one service; undefined if this node does not sell it. */
+/** Undefined if this node does not sell the service. */
 export function servicePage(node: NodeApi, baseUrl: string, serviceId: string): string | undefined {
   if (node.market?.shop.offer(serviceId) === undefined) return undefined
   return PAGES.get(node, `${serviceId} ${baseUrl}`, () => {
@@ -20,7 +20,6 @@ export function servicePage(node: NodeApi, baseUrl: string, serviceId: string): 
   })
 }
 
-/** `/agents/{serviceId}` for a service that does not exist. */
 export function noServicePage(baseUrl: string, serviceId: string, suggestions: readonly string[]): string {
   const links = suggestions.map((id) => html`<li><a href="/agents/${id}">${id}</a></li>`)
   const meant =
@@ -67,7 +66,6 @@ ${remedyMarkup(listing.entry)}</header>
   })
 }
 
-/** For an unavailable service: what becomes of a payment, and the settings with which the operator can offer the service. */
 function remedyMarkup({ available, requires = [] }: RegistryEntry): Html {
   if (available) return NOTHING
   const settings = requires.map((name, i) => html`${i === 0 ? '' : ' or '}<code>${name}</code>`)

@@ -23,18 +23,14 @@ import { watchProviders } from '../telemetry/provider-log.ts'
 import { dollarTerms, facilitatorAuth, refundWallet } from './dollar-terms.ts'
 import type { Market } from './open-market.ts'
 
-/** The stablecoin rail, with what the daemon starts. */
 export interface RunningRail {
   readonly dollar: DollarRail
   /** Takes up claims of earlier runs, and begins to ask facilitators. */
   readonly start: () => Promise<void>
-  /** State of each facilitator. */
   readonly providers: Pick<Checkable, 'facts'>
-  /** Texts for the operator. */
   readonly warnings: () => readonly string[]
 }
 
-/** The parts that the rail is built on. */
 export interface RailParts {
   readonly options: DaemonOptions
   readonly chain: Chain
@@ -47,7 +43,7 @@ const WHAT = 'stablecoin payments'
 /** Time of an offer that queue and settlement need beside the service. */
 const MARGIN_SECONDS = 10
 
-/** Opens the stablecoin rail; null if it is off. Faults: `config/value`, `config/file`, those of storage. */
+/** Null if the rail is off. Faults: `config/value`, `config/file`, those of storage. */
 export async function openDollarRail(parts: RailParts, stops: Stop[]): Promise<Result<RunningRail | null>> {
   const { options, market } = parts
   const { config, onFatal } = options
@@ -139,7 +135,7 @@ async function build(
   return ok({ dollar: new DollarRail({ ...shared, ...sale }), pool })
 }
 
-/** The offer of a service. If the service is not sold, only its address. */
+/** If the service is not sold, only its address. */
 function ownOffer(definition: ServiceDefinition | undefined, url: string): OwnOffer {
   if (definition === undefined) return { resource: { url }, extensions: {} }
   return { resource: offerResource(definition, url), extensions: offerExtensions(definition) }

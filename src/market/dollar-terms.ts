@@ -37,7 +37,7 @@ const KNOWN: Readonly<
   },
 }
 
-/** The terms of the rail from the settings; fault `config/value` if one is missing or wrong. */
+/** Fault `config/value` if a setting is missing or wrong. */
 export function dollarTerms(settings: Settings): Result<DollarTerms> {
   const { payTo, facilitators, maxTimeoutSeconds } = settings
   if (payTo === null) return missing('stable.pay-to', 'the address that calls pay, as stable.enabled is true')
@@ -127,7 +127,7 @@ function readAuth(content: string): readonly (readonly [string, FacilitatorAuth]
   }
 }
 
-/** Whether a path and its headers are valid; throws on headers that cannot be sent. */
+/** Throws on headers that cannot be sent. */
 function isAuth(path: string, headers: unknown): boolean {
   const said = entriesOf(headers)
   return (
@@ -135,7 +135,7 @@ function isAuth(path: string, headers: unknown): boolean {
   )
 }
 
-/** The entries of an object; throws on anything else. */
+/** Throws on anything but an object. */
 function entriesOf(value: unknown): readonly [string, unknown][] {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new TypeError('not an object')
   return Object.entries(value)

@@ -10,7 +10,7 @@ import { settingsOf } from './open-market.ts'
 
 const EXPIRE_MS = 60_000
 
-/** Opens the facilitator. Every node is one, even if it sells nothing. Faults: those of the disk. */
+/** Every node is a facilitator, even if it sells nothing. Faults: those of the disk. */
 export async function openFacilitator(
   { config, onFatal }: Pick<DaemonOptions, 'config' | 'onFatal'>,
   { chain, mempool, verifier }: Pick<Core, 'chain' | 'mempool' | 'verifier'>,

@@ -29,7 +29,6 @@ import type { WalletKey } from '../crypto/wallet-key.ts'
 import { callersUrl } from '../daemon/own-url.ts'
 import { systemClock, systemTimers } from '../daemon/runtime.ts'
 
-/** The parts that the market is built from. */
 export interface MarketParts {
   readonly config: Config
   readonly chain: Chain
@@ -46,7 +45,6 @@ export interface MarketParts {
   readonly onError: (error: unknown) => void
 }
 
-/** The market, with the loops that the daemon starts and stops. */
 export interface Market extends MarketApi {
   readonly registrar: Registrar
   /** Takes up claims that other replicas left; null if the claims are not shared. */
@@ -57,7 +55,6 @@ const USD_DECIMALS = 6
 const HOUR_MS = 3_600_000
 const MIB = 1_048_576
 
-/** Builds the market for an operator's wallet. */
 export function createMarket(parts: MarketParts): Result<Market> {
   const { config, chain, mempool, store, services, onFault } = parts
   const operator = operatorOf(parts)
@@ -169,7 +166,6 @@ function defaultAgentId(owner: Address): string {
   return `farthing-${owner.slice(0, 12)}`
 }
 
-/** The operator's settings of the market. */
 export function settingsOf({ market }: Pick<Config, 'market'>): MarketSettings {
   return {
     ...DEFAULT_MARKET_SETTINGS,
@@ -182,7 +178,6 @@ export function settingsOf({ market }: Pick<Config, 'market'>): MarketSettings {
   }
 }
 
-/** The context of services on this node. */
 export function serviceContext({
   chain,
   mempool,
@@ -202,7 +197,7 @@ export function serviceContext({
   }
 }
 
-/** What services see of the mempool; each read gives the present value. */
+/** Each read gives the present value. */
 export function mempoolFacts(mempool: Mempool): ServiceContext['mempool'] {
   return {
     get count() {

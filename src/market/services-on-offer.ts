@@ -5,10 +5,7 @@ import { withOwnAddresses } from '../../marketplace/services/sample-address.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 
-/**
- * Services of this operator on a network. Addresses in examples are those of the network, and a setting chooses one of two definitions of
- * image generation.
- */
+/** Addresses in the examples are those of the network. */
 export function offeredServices(
   { outside }: Pick<Config, 'outside'>,
   { addressPrefix }: Pick<NetworkParams, 'addressPrefix'>,

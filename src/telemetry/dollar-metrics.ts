@@ -1,7 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 
-/** Adds the figures of the stablecoin rail to a registry. */
 export function watchDollarRail(registry: Registry, rail: DollarRail): void {
   const registers = [registry]
   new Counter({
@@ -42,7 +41,6 @@ export function watchDollarRail(registry: Registry, rail: DollarRail): void {
   })
 }
 
-/** What the token's chain says about payments that facilitators reported. */
 function watchArrivals(registry: Registry, rail: DollarRail): void {
   new Counter({
     name: 'farthing_stable_payments_checked_total',

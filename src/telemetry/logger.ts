@@ -2,7 +2,6 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 import { PinoPretty } from 'pino-pretty'
 import { harmlessJson, plainJson, printable } from './terminal.ts'
 
-/** A structured logger. */
 export type { Logger } from 'pino'
 
 /** Names of fields that could hold a secret. Their values are not written. */
@@ -14,7 +13,6 @@ const DEPTH_MAX = 8
 /** Fields of child loggers do not pass {@link withoutSecrets}. In them only fields at these paths are hidden. */
 const BINDING_PATHS = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`])
 
-/** A copy without secrets. */
 function withoutSecrets(value: unknown, depth = 0): unknown {
   if (value === null || typeof value !== 'object' || ArrayBuffer.isView(value) || 'toJSON' in value) return value
   if (depth > DEPTH_MAX) return '[deep]'
@@ -27,7 +25,6 @@ function withoutSecrets(value: unknown, depth = 0): unknown {
   return Object.fromEntries(fields)
 }
 
-/** A logger: JSON lines, or readable text on a terminal. */
 export function createLogger({
   level,
   format,

@@ -20,7 +20,6 @@ const LOOP_RESOLUTION_MS = 5
 const QUANTILES = [50, 99, 100]
 const SECONDS_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30]
 
-/** Metrics of one node. */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS })
@@ -73,7 +72,6 @@ export class Metrics {
     this.#eventLoopGauge()
   }
 
-  /** Adds the figures of a node. */
   watch(node: NodeApi): void {
     const { chain, mempool, market } = node
     this.#watchChain(chain)
@@ -101,22 +99,18 @@ export class Metrics {
     )
   }
 
-  /** Adds the figures of the peer-to-peer network. */
   watchNetwork(network: WatchedNetwork): void {
     watchNetwork(this.#registry, network)
   }
 
-  /** Adds the states of the providers. */
   watchProviders(checkable: readonly Checkable[]): void {
     watchProviders(this.#registry, checkable)
   }
 
-  /** Counts an answered request. */
   answered({ route, status, seconds }: AnswerFacts): void {
     this.#answers.labels(route, String(status)).observe(seconds)
   }
 
-  /** Counts a finished chat. */
   chatted(facts: ChatFacts): void {
     this.#chats.add(facts)
   }
@@ -132,7 +126,6 @@ export class Metrics {
     this.#blocksMined.inc()
   }
 
-  /** Blocks found since the start by this node or by external miners with its work. */
   get minedCount(): number {
     return this.#minedCount
   }
@@ -142,7 +135,7 @@ export class Metrics {
     this.#deepReorganisations.inc()
   }
 
-  /** All metrics in the Prometheus text format. */
+  /** The Prometheus text format. */
   text(): Promise<string> {
     return this.#registry.metrics()
   }
@@ -189,7 +182,6 @@ export class Metrics {
     })
   }
 
-  /** Delay of the event loop since the last scrape. */
   #eventLoopGauge(): void {
     const delay = this.#loopDelay
     new Gauge({
@@ -206,7 +198,6 @@ export class Metrics {
   }
 }
 
-/** Seconds of a percentile beyond the timer period. */
 function secondsOfDelay(nanoseconds: number): number {
   return Math.max(0, nanoseconds / NANOSECONDS - LOOP_RESOLUTION_MS / 1_000)
 }

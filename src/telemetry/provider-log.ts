@@ -1,10 +1,8 @@
 import type { Checkable, ProviderFacts } from '../adapters/providers/provider.ts'
 import { type DaemonOptions, repeat, type Stop } from '../daemon/open-core.ts'
 
-/** The state of providers. */
 type Shown = Pick<Checkable, 'facts'>
 
-/** States of all providers that the node asks, including facilitators. */
 export function askedBy(
   outside: { readonly checkable: readonly Shown[] } | null,
   market: { readonly rail: { readonly providers: Shown } | null } | null,
@@ -27,16 +25,14 @@ export function watchProviders(
   return repeat(LOOKS_MS, () => first.then(() => log.look()), onFatal)
 }
 
-/** The levels of a log that are used. */
 interface Told {
   readonly warn: (facts: object, message: string) => void
   readonly info: (facts: object, message: string) => void
 }
 
 /**
- * Logs when a provider or model backend fails in a new way, when it becomes unavailable, and when it is back: each once. A provider that
- * fails often is left alone for at least half a minute, so a look every few seconds misses nothing. Messages of providers go only to the
- * log and the operator. Callers see the kind of failure.
+ * Logs when a provider or model backend fails in a new way, when it becomes unavailable, and when it is back: each once.
+ * Messages of providers go only to the log and the operator.
  */
 export class ProviderLog {
   readonly #checkable: readonly Shown[]
@@ -50,7 +46,7 @@ export class ProviderLog {
     this.#told = told
   }
 
-  /** Looks at the known states. It asks no provider. */
+  /** Asks no provider. */
   look(): void {
     for (const facts of this.#checkable.flatMap((one) => one.facts)) this.#lookAt(facts)
   }

@@ -3,7 +3,6 @@ import type { NodeApi } from '../../rpc/node/node-api.ts'
 import type { Stop } from '../daemon/open-core.ts'
 import type { Logger } from './logger.ts'
 
-/** What the regular log line is made of. */
 export interface PulseParts {
   readonly logger: Logger
   readonly timers: Timers
@@ -16,7 +15,7 @@ export interface PulseParts {
 
 const PULSE_MS = 60_000
 
-/** Logs one line a minute, unless the node is behind: the head, what came in the last minute, and what keeps the node from being ready. */
+/** Logs one line a minute, unless the node is behind. */
 export function startPulse({ logger, timers, node, mined, behind }: PulseParts): Stop {
   const standing = () => ({ height: node.chain.head.header.height, mined: mined() })
   let last = standing()

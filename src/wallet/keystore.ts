@@ -10,7 +10,6 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { type WalletKey, walletKey } from '../crypto/wallet-key.ts'
 import { createFileAtomically } from '../storage/atomic-file.ts'
 
-/** Format of a wallet file. */
 const VERSION = 1
 /** Cost of opening a wallet: about a tenth of a second, 64 MiB (RFC 9106 recommends at least this much memory). */
 const COST = { memoryKiB: 65_536, passes: 3, lanes: 1 }
@@ -42,19 +41,17 @@ interface WalletFile {
   }
 }
 
-/** A seed with its key scheme. */
 export interface WalletSeed {
   readonly seed: Uint8Array
   readonly scheme: KeyScheme
 }
 
-/** Names of the wallets in a folder. */
 export async function walletNames(folder: string): Promise<readonly string[]> {
   const files = await readdir(folder).catch(() => [] as string[])
   return files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length))
 }
 
-/** Encrypts a seed into a new file. An existing wallet is never overwritten. */
+/** An existing wallet is never overwritten. */
 export async function saveWallet(
   folder: string,
   name: string,
@@ -86,19 +83,17 @@ export async function saveWallet(
   return created ? ok(key) : fail(fault('wallet/exists', { name, path }))
 }
 
-/** Address of a wallet. No passphrase is needed. */
+/** No passphrase is needed. */
 export async function walletAddress(folder: string, name: string): Promise<Result<string>> {
   const file = await readWallet(folder, name)
   return file.ok ? ok(file.value.address) : file
 }
 
-/** Opens a wallet with its passphrase. */
 export async function openWallet(folder: string, name: string, passphrase: string): Promise<Result<WalletKey>> {
   const opened = await openSeed(folder, name, passphrase)
   return opened.ok ? ok(walletKey(opened.value.seed, opened.value.scheme)) : opened
 }
 
-/** Opens a wallet and returns its seed, to export its words. */
 export async function openSeed(folder: string, name: string, passphrase: string): Promise<Result<WalletSeed>> {
   const file = await readWallet(folder, name)
   if (!file.ok) return file
@@ -143,7 +138,6 @@ const MEMORY_KIB = { perLane: 8, most: 1_048_576 }
 const PASSES_MAX = 1_000
 const LANES_MAX = 16
 
-/** What is wrong with a wallet file. Null if nothing. */
 function wrongField({ version, address, scheme, kdf, cipher }: WalletFile): string | null {
   if (version !== VERSION) return `version ${version} is unknown`
   if (kdf.name !== 'argon2id' || cipher.name !== 'aes-256-gcm' || !isKeyScheme(scheme)) return 'unknown algorithms'

@@ -34,10 +34,8 @@ const KEYS_A_PAGE = 50
 
 type Form = Readonly<Record<string, string | undefined>>
 
-/** A visit of a signed-in user. */
 type SignedIn = Visit & { readonly session: Session }
 
-/** The page of the signed-in user with keys, or the page to sign in. */
 export const getDashboard: Handler<'getDashboard'> = async (node, request) => {
   const visit = await openVisit(node, request)
   if ('code' in visit) return visit
@@ -46,21 +44,19 @@ export const getDashboard: Handler<'getDashboard'> = async (node, request) => {
   return dashboardAnswer(keysMarkup(visit, Number(request.query.page ?? 1)))
 }
 
-/** Signs in with a password or a signed text. The browser gets a fresh token. */
+/** The browser gets a fresh token. */
 export const signIn: Handler<'signIn'> = (node, request) =>
   withForm(node, request, (visit, { password, signed }) => {
     if (signed !== undefined) return signInByWallet(visit, signed)
     return signInByPassword(visit, password ?? '')
   })
 
-/** Ends the session. */
 export const signOut: Handler<'signOut'> = (node, request) =>
   withForm(node, request, ({ dashboard, token }) => {
     dashboard.sessions.end(token)
     return moved({})
   })
 
-/** Makes a key and shows it. */
 export const makeKey: Handler<'makeKey'> = (node, request) =>
   withSession(node, request, async (visit, form) => {
     const { dashboard, token, session, keys, request } = visit
@@ -90,7 +86,6 @@ export const makeKey: Handler<'makeKey'> = (node, request) =>
     return dashboardAnswer(content, httpFault(made.fault.code).status)
   })
 
-/** The page of one key. */
 export const getKeyPage: Handler<'getKeyPage'> = async (node, request) => {
   const visit = await openVisit(node, request)
   if ('code' in visit) return visit
@@ -100,7 +95,6 @@ export const getKeyPage: Handler<'getKeyPage'> = async (node, request) => {
   return key === undefined ? noKey(visit) : dashboardAnswer(keyMarkup(visit, { key }))
 }
 
-/** Sets the name and the limits of a key. */
 export const saveKey: Handler<'saveKey'> = (node, request) =>
   withKey(node, request, async (visit, key, form) => {
     const limits = limitsOf(form)
@@ -112,7 +106,6 @@ export const saveKey: Handler<'saveKey'> = (node, request) =>
     return dashboardAnswer(keyMarkup(visit, { key, sent: form, trouble }), httpFault(changed.fault.code).status)
   })
 
-/** Revokes a key, if the form confirms it. */
 export const endKey: Handler<'endKey'> = (node, request) =>
   withKey(node, request, async (visit, key, { sure }) => {
     if (sure !== 'yes') {
@@ -258,7 +251,6 @@ function keyMarkup(visit: SignedIn, facts: Omit<KeyFacts, 'bounds'>): string {
   return keyPage(frameOf(visit), { ...facts, bounds: visit.keys.bounds })
 }
 
-/** Redirects to the dashboard. */
 function moved(headers: Readonly<Record<string, string>>): PlainAnswer {
   return dashboardAnswer('', 303, { location: '/dashboard', ...headers })
 }
@@ -277,7 +269,6 @@ function wholeNumber(text: string | undefined): number | null | undefined {
   return /^[0-9]{1,13}$/.test(bare) && Number(bare) > 0 ? Number(bare) : undefined
 }
 
-/** A fault as the trouble of a form, at the field that it is about. */
 function troubleOf({ code, detail }: Fault, names: Readonly<Record<string, string>>): FormTrouble {
   if (code === 'chat/keys-full')
     return { field: null, reason: `There are ${String(detail.max)} keys already: revoke one first.` }

@@ -20,16 +20,14 @@ export interface ProviderStanding {
   /** What the node asks the provider for, in words. */
   readonly what: string
   readonly name: string
-  /** Whether it would be asked now. */
   readonly usable: boolean
-  /** The last error in the words of the provider; null while all is well. */
+  /** The last error in the provider's words; null while all is well. */
   readonly trouble: string | null
 }
 
-/** What a dashboard is made of. */
 export interface DashboardParts {
   readonly clock: Clock
-  /** Wallets that may sign in, by their addresses in text form. */
+  /** Addresses of the wallets that may sign in, as text. */
   readonly wallets: 'all' | readonly string[]
   readonly operator: OperatorSecret
   /** Providers with their error texts, which only the operator sees. */
@@ -38,7 +36,6 @@ export interface DashboardParts {
   readonly verify: (job: SignatureJob) => boolean
 }
 
-/** The dashboard behind its pages: its sessions and the means to sign in. */
 export interface DashboardApi extends Omit<DashboardParts, 'clock'> {
   readonly marks: Marks
   readonly sessions: Sessions
@@ -47,7 +44,6 @@ export interface DashboardApi extends Omit<DashboardParts, 'clock'> {
   readonly makers: KeyMakers
 }
 
-/** Makes a dashboard without sessions. */
 export function createDashboard({ clock, ...parts }: DashboardParts): DashboardApi {
   const marks = new Marks()
   const challenges = new Challenges(clock, marks)

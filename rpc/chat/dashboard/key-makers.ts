@@ -26,12 +26,10 @@ export class KeyMakers {
     this.#networks = new Days(clock, NETWORK_KEYS_A_DAY_MAX)
   }
 
-  /** Seconds until an address may make a key, 0 for now. */
   waitSeconds({ address, network }: Holder): number {
     return Math.max(this.#addresses.waitSeconds(address), this.#networks.waitSeconds(network))
   }
 
-  /** Counts a key that was made. */
   made({ address, network }: Holder): void {
     this.#addresses.made(address)
     this.#networks.made(network)

@@ -4,13 +4,11 @@ import { type Holder, heldTooMany } from '../../../consensus/primitives/fair-sha
 import { OPERATOR } from '../../../marketplace/chat/keys/keys.ts'
 import { freshToken } from './tokens.ts'
 
-/** The session of a signed-in user. */
 export interface Session {
   /** Owner of the keys: {@link OPERATOR}, or the address of a wallet. */
   readonly owner: string
   /** Stamp of the operator's secret when the operator's session began: a new secret ends it. Empty for wallets. */
   readonly stamp: string
-  /** The client that began it. */
   readonly holder: Holder
   readonly beganMs: number
   readonly seenMs: number
@@ -18,16 +16,14 @@ export interface Session {
   readonly turn: string
 }
 
-/** Longest life of a session. */
 const LIFE_MS = 12 * 3_600_000
-/** A session that is unused for this time ends. */
 const IDLE_MS = 3_600_000
 /** Most sessions of all wallets. The operator's do not count here, so strangers' wallets cannot end them. */
 export const SESSIONS_MAX = 512
-/** Most sessions of the operator, and of each wallet. */
+/** For the operator, and for each wallet. */
 const PER_OWNER_MAX = 8
 
-/** Sessions, in memory by the hashes of their tokens. They end with the process. */
+/** Sessions in memory, by the hashes of their tokens. They end with the process. */
 export class Sessions {
   readonly #clock: Clock
   /** By hash of the token, longest unused first. */
@@ -38,10 +34,9 @@ export class Sessions {
   }
 
   /**
-   * Begins a session and returns its token. An owner with too many sessions loses the longest unused. If all wallets
-   * together have too many, the network or client with most loses its longest unused session ({@link heldTooMany}). If
-   * none holds too many, the network of `holder` does, and if that has no session, any wallet. Wallets cost nothing, so a
-   * client with many wallets must not keep other users out.
+   * Begins a session and returns its token. An owner with too many loses the longest unused. If all wallets together have
+   * too many, a network or client with too many loses one ({@link heldTooMany}), else the network of `holder`, else any wallet:
+   * wallets cost nothing, so a client with many wallets must not keep other users out.
    */
   begin({ owner, stamp, holder }: Pick<Session, 'owner' | 'stamp' | 'holder'>): string {
     this.#endOver()
@@ -54,7 +49,7 @@ export class Sessions {
     return token
   }
 
-  /** The session of a token, which then counts as used; null without one. */
+  /** The session of a token, which then counts as used. */
   find(token: string): Session | null {
     const name = nameOf(token)
     const session = this.#sessions.get(name)
@@ -74,7 +69,6 @@ export class Sessions {
     return true
   }
 
-  /** Ends a session. */
   end(token: string): void {
     this.#sessions.delete(nameOf(token))
   }
@@ -96,7 +90,7 @@ export class Sessions {
     this.#endFirst([tooMany, own, wallets].find(({ length }) => length > 0) ?? [])
   }
 
-  /** Sessions with their names, longest unused first. */
+  /** Longest unused first. */
   #those(isMeant: (session: Session) => boolean): readonly (Session & { readonly name: string })[] {
     return [...this.#sessions].flatMap(([name, session]) => (isMeant(session) ? [{ ...session, name }] : []))
   }

@@ -35,7 +35,6 @@ export class SignInGuard {
     this.#clock = clock
   }
 
-  /** Seconds until an address may try, 0 for now. */
   waitSeconds(address: string): number {
     const nowMs = this.#clock.now()
     const { count, lastMs } = this.#byAddress.get(address) ?? { count: 0, lastMs: 0 }
@@ -59,14 +58,14 @@ export class SignInGuard {
     this.#hour = isNew ? { count: 1, beganMs: nowMs } : { ...this.#hour, count: this.#hour.count + 1 }
   }
 
-  /** Takes back the last count. The failures of the address are forgotten, and it becomes known. */
+  /** Takes back the last count. The address becomes known. */
   succeeded(address: string): void {
     this.#byAddress.delete(address)
     this.#known.set(address, true)
     this.#takeBack()
   }
 
-  /** Takes back the last count, since the password was not checked. */
+  /** Takes back the last count: the password was not checked. */
   unseen(address: string): void {
     const known = this.#byAddress.get(address)
     if (known !== undefined) this.#byAddress.set(address, { ...known, count: Math.max(0, known.count - 1) })

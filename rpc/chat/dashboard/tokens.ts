@@ -3,17 +3,15 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 /** A token of a browser: 32 random bytes. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 
-/** A fresh token. */
 export function freshToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** Whether a text has the form of a token. */
 export function isToken(text: string | undefined): text is string {
   return text !== undefined && TOKEN.test(text)
 }
 
-/** Makes and verifies HMACs of texts under a key of this process. They are valid until the process ends. */
+/** HMACs of texts under a key of this process. They are valid until the process ends. */
 export class Marks {
   readonly #secret = randomBytes(32)
 
@@ -22,7 +20,6 @@ export class Marks {
     return createHmac('sha256', this.#secret).update(`${purpose}\n${text}`).digest('base64url')
   }
 
-  /** Whether a mark is valid, compared in constant time. */
   isOf(mark: string | undefined, purpose: string, text: string): boolean {
     return sameText(mark ?? '', this.of(purpose, text))
   }

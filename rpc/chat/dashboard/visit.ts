@@ -11,21 +11,20 @@ import { freshToken, isToken } from './tokens.ts'
 
 const OWN_MACHINE = { loopback: true, allowedOrigins: [] }
 
-/** A request to the dashboard. */
 export interface Visit {
   readonly node: NodeApi
   readonly dashboard: DashboardApi
   readonly keys: ChatKeys
   readonly request: ApiRequest
-  /** Token of the browser's cookie, or a fresh one if it sent none. */
+  /** Token of the browser's cookie; a fresh one if it sent none. */
   readonly token: string
   readonly isNew: boolean
   readonly session: Session | null
 }
 
 /**
- * Reads who visits the dashboard. A browser that came under a foreign host name is turned away: the owner of that name
- * may point the name to another machine later. Faults: `chat/off`, `rpc/foreign-host`.
+ * A browser that came under a foreign host name is turned away: the owner of that name may point it to another machine
+ * later. Faults: `chat/off`, `rpc/foreign-host`.
  */
 export async function openVisit(node: NodeApi, request: ApiRequest): Promise<Visit | Fault> {
   const { chat, dashboard, publicUrl, pages: rules = OWN_MACHINE } = node
@@ -47,12 +46,11 @@ async function soundSession({ sessions, operator }: DashboardApi, token: string)
   return null
 }
 
-/** CSRF mark for the forms of this browser's pages. */
 export function csrfOf({ dashboard, token }: Visit): string {
   return dashboard.marks.of('form', token)
 }
 
-/** Whether a page of this node, shown to this browser, sent a form: by its origin, if known, and its CSRF mark. */
+/** Whether a page of this node, shown to this browser, sent a form. */
 export function isOwnForm({ dashboard, token, isNew, request }: Visit, csrf: string | undefined): boolean {
   const { origin, host, 'sec-fetch-site': site } = request.headers
   if (site !== undefined && site !== 'same-origin') return false
@@ -68,21 +66,19 @@ export function isLedHere({ isNew, request }: Visit): boolean {
 }
 
 /**
- * Whether wallets may sign in. The signed text names the host, so that a text signed for another site's page is no use
- * here. That needs a host that is certain, and not whatever the Host header says.
+ * Whether wallets may sign in. A text signed for another site must be no use here, so the signed text names the host, and
+ * the host must be certain: the Host header can say anything.
  */
 export function takesWallets({ node: { publicUrl }, dashboard, request }: Visit): boolean {
   return dashboard.wallets.length > 0 && (publicUrl !== null || isLoopback(hostnameOf(request)))
 }
 
-/** What a challenge for this browser is bound to. */
 export function placeOf({ node, request, token }: Visit): ChallengePlace {
   const { params } = node.chain.ruleBook
   const network = `${params.name}, genesis ${node.chain.network.genesis.slice(0, 16)}`
   return { host: hostOf(request), network, token }
 }
 
-/** Host under which the page was asked for, or the node's public one. */
 export function hostOf({ baseUrl }: ApiRequest): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl
 }

@@ -9,7 +9,7 @@ import { placeOf, takesWallets, type Visit } from './visit.ts'
 
 const CUT_OFF = 'the pasted JSON is incomplete: copy all of it, from {"address" to the last }'
 
-/** The address, as text, that signed the challenge of a visit. The fault is `chat/sign-in`. */
+/** The address, as text, of the wallet that signed the challenge. The fault is `chat/sign-in`. */
 export function signerOf(visit: Visit, json: string): Result<string> {
   const { node, dashboard } = visit
   const { chain } = node
@@ -34,7 +34,6 @@ export function signerOf(visit: Visit, json: string): Result<string> {
   return used.ok ? ok(owner) : used
 }
 
-/** Whether a text looks like a part of an object of JSON: it has one of the outer braces, but cannot be parsed. */
 function isCutOff(text: string): boolean {
   if (!text.startsWith('{') && !text.endsWith('}')) return false
   try {
@@ -45,7 +44,7 @@ function isCutOff(text: string): boolean {
   }
 }
 
-/** Keys of the account: the given ones, which must match the address, or those that the chain has seen. */
+/** The account's keys: the given ones, or those that the chain has seen. */
 function keysOf({ node }: Visit, { keys }: SignedText, address: Address): Result<AccountKeys> {
   if (keys === null) {
     const seen = node.chain.keys.keysOf(address)

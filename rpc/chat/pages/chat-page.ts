@@ -13,7 +13,6 @@ import { counted, figure, unknownText } from '../../web/figures.ts'
 import { type Html, html, NOTHING } from '../../web/html.ts'
 import { pageText } from '../../web/layout.ts'
 
-/** `/chat`: what the chat platform is, how to call it, the state of its models, and questions about it. */
 export function chatPage({ info, faq }: PlatformFacts, baseUrl: string): string {
   const key = faq.find(({ id }) => id === 'key')
   return pageText({
@@ -40,7 +39,6 @@ ${comparisonSection(info)}
   })
 }
 
-/** `/chat` without a platform. */
 export function noChatPage(baseUrl: string): string {
   return pageText({
     title: 'No chat here',
@@ -118,7 +116,6 @@ function examples(all: readonly (readonly [string, string])[]): readonly Html[] 
 /** Column heads of a wide window; in narrow ones the names stand beside the figures. */
 const MODEL_HEADS = html`<div class="heads" aria-hidden="true"><span>Model</span><div><span>Half within</span><span>95 % within</span><span>Answers</span><span>State</span></div></div>`
 
-/** A phrase for the middle of a sentence. */
 function lowered(phrase: string): string {
   return phrase.charAt(0).toLowerCase() + phrase.slice(1)
 }
@@ -170,7 +167,6 @@ function listed(label: string, name: string, texts: readonly string[]): Html {
 /** Addresses that take POST only, so they must not become links. */
 const POSTED = /\/(completions|qa)$|\/api\/x402\//
 
-/** A text in which addresses of this node are links. */
 function linked(text: string, baseUrl: string): readonly Html[] {
   return text.split(/(\s+)/).map((word) => {
     const address = word.replace(/[.,:;!?)]+$/, '')
@@ -179,7 +175,7 @@ function linked(text: string, baseUrl: string): readonly Html[] {
   })
 }
 
-/** Compares the models with other products, if the operator describes some. */
+/** Other products come from the operator's settings. */
 function comparisonSection({ models, comparison_vs_external: others }: PlatformInfo): Html {
   const products = Object.entries(others)
   const about =
@@ -201,7 +197,7 @@ function row(name: string, cells: readonly (string | Html)[]): Html {
   return html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`
 }
 
-/** Table cells of a model of this node. The quality of its answers has not been measured. */
+/** The quality of answers has not been measured. */
 function ownCells({
   parameters,
   pricing,

@@ -3,20 +3,18 @@ import { type Html, html, NOTHING } from '../../web/html.ts'
 import { pageText } from '../../web/layout.ts'
 import { PAGE_POLICY } from '../../web/style.ts'
 
-/** What every page of the dashboard needs. */
 export interface DashboardFrame {
   readonly baseUrl: string
   /** CSRF mark in the page's forms, so that no other page can send them. */
   readonly csrf: string
 }
 
-/** What is wrong with a form. `field` is null if it is about the whole form. */
+/** `field` is null if the trouble is with the whole form. */
 export interface FormTrouble {
   readonly field: string | null
   readonly reason: string
 }
 
-/** A whole page of the dashboard. */
 export function dashboardPage({ baseUrl }: DashboardFrame, title: string, main: Html): string {
   return pageText({
     title: `${title} · Farthing dashboard`,
@@ -29,7 +27,7 @@ export function dashboardPage({ baseUrl }: DashboardFrame, title: string, main: 
   })
 }
 
-/** Answers with a private page. Its referrer policy is not `no-referrer`: browsers would send forms with the Origin `null`. */
+/** The referrer policy is not `no-referrer`: browsers would send forms with the Origin `null`. */
 export function dashboardAnswer(
   content: string,
   status = 200,
@@ -47,23 +45,20 @@ export function dashboardAnswer(
   return { status, content, contentType: 'text/html; charset=utf-8', headers }
 }
 
-/** The hidden field with the CSRF mark. */
 export function hidden({ csrf }: DashboardFrame): Html {
   return html`<input type="hidden" name="csrf" value="${csrf}">`
 }
 
-/** A field of a form. */
 export interface Field {
   readonly name: string
   readonly label: string
   readonly hint?: string
   readonly type?: 'text' | 'password' | 'number'
   readonly value?: string
-  /** Further attributes, which come from this node's code alone. */
+  /** Further attributes. They are not escaped. */
   readonly more?: Html
 }
 
-/** A field with its label, hint and error. */
 export function fieldMarkup(
   { name, label, hint, type = 'text', value = '', more = NOTHING }: Field,
   trouble?: FormTrouble,
@@ -77,7 +72,6 @@ export function fieldMarkup(
 ${hint === undefined ? NOTHING : html`<p class="hint" id="${name}-hint">${hint}</p>`}${wrongMarkup(name, trouble)}</div>`
 }
 
-/** The error of a field, if it has one. */
 export function wrongMarkup(name: string, trouble: FormTrouble | undefined): Html {
   return trouble?.field === name ? html`<p class="wrong" id="${name}-wrong">${trouble.reason}</p>` : NOTHING
 }
@@ -89,7 +83,6 @@ export function troubleMarkup(trouble: FormTrouble | undefined): Html {
   return html`<p class="notice bad" role="alert">${trouble.reason}${where}</p>`
 }
 
-/** A page that says why a form was refused. */
 export function refusedPage(frame: DashboardFrame, reason: string): string {
   return dashboardPage(
     frame,

@@ -14,32 +14,29 @@ import {
   troubleMarkup,
 } from './dashboard-frame.ts'
 
-/** What the page with the keys of an owner shows. */
 export interface KeysFacts {
   readonly owner: string
-  /** Keys of this page, the newest first. */
+  /** Newest first. */
   readonly keys: readonly ChatKey[]
   readonly keyCount: number
-  /** Number of live keys of the owner. */
   readonly liveCount: number
-  /** Number of this page from 1, and number of pages. */
+  /** Counted from 1. */
   readonly page: number
   readonly pages: number
   readonly usedToday: KeyUsage
   readonly bounds: OwnerBounds
   readonly turn: string
-  /** Providers that the node asks; null for everyone but the operator. */
+  /** Null unless the owner is the operator. */
   readonly providers: readonly ProviderStanding[] | null
-  /** Fields of a form that was refused. */
+  /** Fields of a refused form. */
   readonly sent?: Readonly<Record<string, string | undefined>>
   readonly trouble?: FormTrouble
 }
 
-/** Most providers that are listed, and most characters of each text about a provider. */
+/** Bounds of the list of providers, and of each text in it. */
 const PROVIDERS_MAX = 100
 const WORDS_CHARS_MAX = 400
 
-/** `/dashboard` for a signed-in user. */
 export function keysPage(frame: DashboardFrame, facts: KeysFacts): string {
   const { owner, keyCount, trouble } = facts
   const isOperator = owner === OPERATOR
@@ -99,7 +96,7 @@ ${fieldMarkup({ name: 'label', label: 'Name', hint: 'What it is for, so that you
 <button>Make the key</button></form>`
 }
 
-/** Fields of the two limits. An empty field stands for the owner's own bound. */
+/** An empty field stands for the owner's own bound. */
 export function limitFields(
   { rpm, tpd }: { readonly rpm: string; readonly tpd: string },
   bounds: OwnerBounds,
@@ -130,7 +127,7 @@ function listMarkup({ keys, page, pages, owner, bounds }: KeysFacts): Html {
 
 function providersMarkup({ providers }: KeysFacts): Html {
   if (providers === null || providers.length === 0) return NOTHING
-  // Providers with trouble come first, so that a cut leaves out providers without trouble before any other.
+  // Providers with trouble come first, so that a cut leaves out the others.
   const rows = providers.toSorted((a, b) => rank(a) - rank(b)).slice(0, PROVIDERS_MAX)
   return html`<section><h2>${counted(providers.length, 'provider')}</h2>
 <p>What went wrong last is in words of the provider. Callers are told only what kind of trouble it is.</p>
@@ -174,17 +171,15 @@ ${figure('Tokens today', grouped(String(today)), `of ${grouped(String(tpd))}`)}
 </dl></li>`
 }
 
-/** State of a key as a mark. */
 export function keyState({ state }: ChatKey): Html {
   return state === 'live' ? html`<span class="state">live</span>` : html`<span class="state off">${state}</span>`
 }
 
-/** Tokens of prompts and answers together. */
 export function tokensOf({ promptTokens, completionTokens }: KeyUsage): number {
   return promptTokens + completionTokens
 }
 
-/** A day (UTC). */
+/** A day in UTC. */
 export function dateText(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 10)
 }

@@ -17,7 +17,6 @@ import { checkStanding, mempoolEntry, nextBaseFee, nextHeight } from '../../../m
 export interface Simulation {
   /** Why the next block cannot hold the transaction. Null if it can, provided that the signatures are valid. */
   readonly refusal: Fault | null
-  /** Its receipt. Null if it is refused. */
   readonly receipt: ReceiptOf<'transaction'> | null
   readonly changes: readonly StateChange[]
 }
@@ -33,7 +32,7 @@ const NEXT_BLOCKS = new WeakMap<ChainReader, NextBlock>()
 
 const NO_MINER = ZERO_HEX_32 as Address
 
-/** The state at the start of the next block, computed once for each head: a block can begin with many automatic effects. */
+/** Computed once for each head: a block can begin with many automatic effects. */
 function nextBlock(chain: ChainReader): NextBlock {
   const known = NEXT_BLOCKS.get(chain)
   if (known?.head === chain.head.id) return known

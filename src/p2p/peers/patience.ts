@@ -14,7 +14,6 @@ export function isBusy({ code, detail }: Fault): boolean {
   return code === 'p2p/refused' && detail.reason === 'busy'
 }
 
-/** What patient asking works with. */
 export interface Patience {
   readonly peers: Pick<Peers, 'exchange'>
   readonly timers: Timers
@@ -34,8 +33,8 @@ export async function askPatiently<P extends ProtocolName>(
 }
 
 /**
- * Milliseconds waited for a peer that its answers have not made up for. A deadline for each answer would not do: each may come just in time
- * and hold next to nothing. Below zero if more was given, down to a bound.
+ * Milliseconds waited for a peer that its answers have not made up for; below zero if more was given, down to a bound. A deadline for each
+ * answer would not do: each may come just in time and hold next to nothing.
  */
 export class Owed {
   ms = 0
@@ -45,7 +44,6 @@ export class Owed {
     this.#spareMs = spareMs
   }
 
-  /** Adds a wait, and takes off the time that the answer was worth. */
   note(waitedMs: number, worthMs: number): void {
     this.ms = Math.max(-this.#spareMs, this.ms + waitedMs - worthMs)
   }

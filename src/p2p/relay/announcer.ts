@@ -25,7 +25,7 @@ interface Listener {
   telling: boolean
 }
 
-/** Tells peers of transactions by their ids, many in one message. A peer is not told of ids that it is remembered to know. */
+/** Tells peers of transactions by their ids, many in one message. */
 export class Announcer {
   readonly #peers: Peers
   readonly #timers: Timers
@@ -44,7 +44,6 @@ export class Announcer {
     for (const id of ids) known.add(id)
   }
 
-  /** Tells every peer that does not know the transaction yet, as far as this node knows. */
   tell(id: WtxId): void {
     if (this.#stopped) return
     for (const { info } of this.#peers.list()) {

@@ -7,7 +7,6 @@ import { type FetchDependencies, fetchBody, fetchMissing, type Givers } from './
 import type { BlockFacts } from './relay-facts.ts'
 import { pause, within } from './within.ts'
 
-/** What an assembly works with. */
 export interface AssemblyDependencies extends FetchDependencies {
   readonly facts: BlockFacts
   readonly givers: Givers
@@ -61,8 +60,7 @@ type Kind = keyof typeof STAGGER_MS
 
 /**
  * Puts the body of one block together: from what is here, from what senders of its header give, and last from a whole body. A header does
- * not vouch for the short ids beside it, so each message speaks for its sender alone. The first body that has the roots of the header ends
- * the search.
+ * not vouch for the short ids beside it, so each message speaks for its sender alone.
  */
 export class Assembly {
   readonly tip: CheckedTip
@@ -155,7 +153,6 @@ export class Assembly {
     this.#finish(undefined)
   }
 
-  /** The block, if no transaction is missing and the body has the roots of the header. */
   #blockOf(slots: Slots): MatchedBlock | undefined {
     const transactions = slots.filter((tx) => tx !== undefined)
     if (transactions.length < slots.length) return undefined
@@ -249,7 +246,6 @@ export class Assembly {
     return mayAskWhole ? { peer: whole, kind: 'whole', slots: null, isRescue } : undefined
   }
 
-  /** Whether so many strangers keep us waiting that a chosen peer goes first. */
   get #areStrangersAwaited(): boolean {
     return [...this.#underWay].filter((peer) => !this.#isChosen(peer)).length >= STRANGERS_AT_ONCE
   }

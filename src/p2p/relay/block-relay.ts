@@ -24,7 +24,6 @@ export interface BlockSink {
   take(block: Block, from: PeerId | null, known: Foreknown): Promise<Result<ImportOutcome>>
 }
 
-/** What the relay of blocks works with. */
 export interface BlockRelayDependencies {
   readonly network: Network
   readonly peers: Peers
@@ -113,7 +112,7 @@ export class BlockRelay {
     await Promise.all(this.#imports.values())
   }
 
-  /** The body of a block that is being put together, once it is complete; undefined if there is no such block, or its body never comes. */
+  /** Undefined if the block is not being put together, or its body never comes. */
   bodyUnderway(id: BlockId): Promise<readonly Transaction[] | undefined> {
     return this.#assemblies.get(id)?.assembled.then((found) => found?.block.transactions) ?? Promise.resolve(undefined)
   }
@@ -219,7 +218,7 @@ export class BlockRelay {
     return false
   }
 
-  /** Starts to put a block together, or adds a message to one that is under way. True if this message gave the body at once. */
+  /** True if this message gave the body at once. */
   #assemble(from: PeerId, { compact, tip, waitMs }: Heard, prefilled: Slots): boolean {
     const { peers, timers, mempool, extra } = this.#deps
     const { id } = compact
@@ -275,7 +274,6 @@ export class BlockRelay {
       this.#deps.onUnknownParent(assembly.from)
   }
 
-  /** Announces a block if peers can have its parent. */
   #announceChild(block: Block | undefined): void {
     if (block !== undefined && this.#isTold(block.header.parent)) this.announce(block)
   }

@@ -4,7 +4,6 @@ import type { PeerId } from '../network.ts'
 import { isBusy } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
 
-/** What the pool synchronisation works with. */
 export interface PoolSyncDependencies {
   readonly peers: Peers
   readonly timers: Timers
@@ -78,7 +77,7 @@ export class PoolSync {
     else if (!inbound) this.#schedule(id, REPEAT_MS)
   }
 
-  /** Looks through the pool of a peer. False if the peer was busy, or there was no room for some of its ids. */
+  /** False if the peer was busy, or there was no room for some of its ids. */
   async #pages(peer: PeerId): Promise<boolean> {
     let cursor = 0
     let complete = true

@@ -1,6 +1,6 @@
 /** Counts of gossiped blocks since the start. */
 export interface BlockFacts {
-  /** Our own messages: of blocks mined here, of blocks that did not come by gossip, and of blocks that peers helped to complete. */
+  /** Messages that this node made itself. */
   announced: number
   heard: number
   bytes: number
@@ -13,7 +13,7 @@ export interface BlockFacts {
   tooLight: number
   /** Messages with a good header that our clock does not allow yet. */
   early: number
-  /** Headers, proofs of work and messages for which the sender was blamed. */
+  /** Messages for which the sender was blamed. */
   bad: number
   hashes: number
   /** Blocks that were put together without a question to a peer. */
@@ -47,7 +47,6 @@ export interface TransactionFacts {
   pulled: number
 }
 
-/** Counts of blocks, all zero. */
 export function noBlocks(): BlockFacts {
   return {
     announced: 0,
@@ -69,7 +68,6 @@ export function noBlocks(): BlockFacts {
   }
 }
 
-/** Counts of transactions, all zero. */
 export function noTransactions(): TransactionFacts {
   return {
     heard: 0,

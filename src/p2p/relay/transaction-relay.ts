@@ -16,7 +16,6 @@ import { TransactionJudge } from './transaction-judge.ts'
 /** How a node tells of transactions: whole by gossip, or by their ids. Every node understands both ways. */
 export type TransactionMode = 'gossip' | 'announce'
 
-/** What the relay of transactions works with. */
 export interface TransactionRelayDependencies {
   readonly network: Network
   readonly peers: Peers
@@ -39,7 +38,6 @@ const OUTBOX_BATCH = 64
 const OUTBOX_MS = 20
 const OUTBOX_MAX = 8_192
 
-/** Sends and receives transactions. */
 export class TransactionRelay {
   readonly facts: TransactionFacts = noTransactions()
   readonly #deps: TransactionRelayDependencies
@@ -144,7 +142,7 @@ export class TransactionRelay {
     }
   }
 
-  /** Takes a transaction that was asked for. True if it is in the pool afterwards, or was mined meanwhile. */
+  /** True if the transaction is in the pool afterwards, or was mined meanwhile. */
   async #takePulled(from: PeerId, tx: Transaction, measure: Measure): Promise<boolean> {
     this.facts.pulled++
     this.facts.bytes += tx.size

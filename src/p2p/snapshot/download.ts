@@ -18,7 +18,6 @@ const NOBODY_MS = 1_000
 /** Waits for a peer in a row after which a download gives up. */
 const NOBODY_MAX = 30
 
-/** What a download works with. */
 export interface Source {
   readonly peers: Peers
   readonly clock: Clock
@@ -37,8 +36,8 @@ interface Asked<P extends ProtocolName> {
 }
 
 /**
- * Follows courses to their ends. While a reply is worked through, the next part is already asked for. Quick peers are asked most. If a peer
- * fails, lies, gives too little or has no more, other peers go on.
+ * Follows courses to their ends, with one request ahead of the reply that is worked through. If a peer fails, lies, gives too little or has
+ * no more, other peers go on.
  */
 export class Download {
   readonly #source: Source

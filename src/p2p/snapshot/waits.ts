@@ -18,7 +18,7 @@ export const OWED_MS_MAX = 120_000
 export const OWED_MS_MAX_ALL = 600_000
 /** Waiting that a MiB makes up for when peers are ordered. Quick peers come before those that were not asked yet. */
 const MIB_QUICK_MS = 4_000
-/** Waiting that a MiB makes up for before other snapshots are looked at. A line of one Mbit/s owes nothing. */
+/** Waiting that a MiB makes up for before other snapshots are looked at. A line of about one Mbit/s owes nothing. */
 const MIB_SLOW_MS = 8_000
 const MIB = 1_048_576
 const PEERS_KEPT = 1_024
@@ -64,7 +64,6 @@ export class Waits {
     return reply
   }
 
-  /** Notes a wait for a peer, or useful bytes that it gave. */
   note(id: PeerId, waitedMs: number, bytes: number): void {
     const { owed, slow } = this.#accountOf(id)
     const mib = bytes / MIB

@@ -6,7 +6,6 @@ import { retryDelay } from './backoff.ts'
 import { parseNodeAddress } from './node-address.ts'
 import type { PeerRecords, RecordWriter } from './peer-records.ts'
 
-/** Most addresses that the book keeps. */
 export const ADDRESSES_MAX = 4_096
 /** Most addresses in the book that one source told of and that are not known (see `KNOWN_PER_HOST`). */
 export const HEARD_PER_SOURCE = 256
@@ -33,7 +32,6 @@ const PROVEN_KEPT_MS = 7 * 86_400_000
 const GOOD_MS = 86_400_000
 const KIND = 'address'
 
-/** An address of a node, and what is known of it. */
 export interface BookEntry {
   /** Canonical multiaddr with the id of the node. */
   readonly text: string
@@ -54,7 +52,6 @@ export interface BookEntry {
   readonly failures: number
 }
 
-/** What the book works with. */
 export interface AddressBookDependencies {
   readonly clock: Clock
   readonly writer: RecordWriter
@@ -124,10 +121,7 @@ export class AddressBook {
     return this.#reached.has(hostOf(ip))
   }
 
-  /**
-   * Notes that no node of this network answered there, and forgets the address after too many failures, or too long a time since the last
-   * success.
-   */
+  /** Notes that no node of this network answered there. */
   failed(text: string): void {
     const now = this.#deps.clock.now()
     this.#change(text, ({ failures }) => ({ triedMs: now, failures: failures + 1 }))
@@ -304,12 +298,10 @@ function isReached({ successMs }: BookEntry): boolean {
   return successMs > 0
 }
 
-/** Whether a node was there: it said so itself, or we reached it. */
 function isKnown({ successMs, seenMs }: BookEntry): boolean {
   return successMs > 0 || seenMs > 0
 }
 
-/** How an entry is known: reached by us within a week, told by the node itself within a day, or hearsay. */
 function rankOf({ successMs, seenMs }: BookEntry, now: number): number {
   if (successMs > 0 && successMs >= now - PROVEN_KEPT_MS) return RANK_REACHED
   return seenMs > 0 && seenMs > now - GOOD_MS ? RANK_SEEN : RANK_HEARD
@@ -347,7 +339,7 @@ function readEntry(key: string, value: string, allowPrivate: boolean): BookEntry
   }
 }
 
-/** The node and the place of an address; undefined if the book does not take the address. */
+/** Undefined if the book does not take the address. */
 function placeOf(text: string, allowPrivate: boolean): Pick<BookEntry, 'text' | 'peer' | 'ip' | 'place'> | undefined {
   const address = parseNodeAddress(text)
   if (!address.ok) return undefined

@@ -22,7 +22,6 @@ export class Anchors {
     return this.#texts
   }
 
-  /** Loads what an earlier run wrote. */
   async load(records: PeerRecords): Promise<void> {
     const found = await records.load(KIND, ANCHORS_MAX)
     this.#texts = found.map(([, text]) => text).filter((text) => parseNodeAddress(text).ok)

@@ -5,7 +5,6 @@ import { isChosen } from './candidates.ts'
 import type { HeaderPage, HeaderWalk } from './header-walk.ts'
 import type { Signal } from './signal.ts'
 
-/** What waiting for a peer's first headers works with. */
 export interface FirstPageDependencies {
   readonly peers: Peers
   readonly clock: Clock
@@ -25,8 +24,8 @@ const KNOWN_PAGES_MAX = 3
 
 /**
  * The first page with something new, or the last one that was asked for. The steps of the locator double, so a peer may begin with pages of
- * stored blocks, below the fork and of its own branch. All pages together are waited for as long as one. Null if that is too long while
- * there are other peers, or if the node stops.
+ * stored blocks. All pages together are waited for as long as one. Null if that is too long while there are other peers, or if the node
+ * stops.
  */
 export async function firstNew(
   walk: HeaderWalk,

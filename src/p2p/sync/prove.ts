@@ -14,7 +14,6 @@ const HASH_MS = 0.125
 const BATCH_FIRST = 64
 const BATCH_MAX = 512
 
-/** What a prover works with. */
 export interface ProveDependencies {
   readonly chain: Chain
   readonly peers: Peers

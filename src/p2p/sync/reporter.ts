@@ -7,7 +7,6 @@ import type { Peers } from '../peers/peers.ts'
 import type { Candidates } from './candidates.ts'
 import { RateMeter, type SyncProgress, type SyncState } from './progress.ts'
 
-/** The run that is under way, as far as `Reporter` needs it. */
 export interface Running {
   readonly state: 'headers' | 'snapshot' | 'bodies'
   /** Height up to which headers are proven; 0 if none are. */

@@ -62,12 +62,10 @@ export class SnapshotChoice {
     return [...offers.values()].sort(order)
   }
 
-  /** Notes that a snapshot was taken. Earlier failures are forgotten. */
   succeeded(): void {
     this.#failures = new LruMap(FAILED_MAX)
   }
 
-  /** Notes that the snapshot that these peers offered was not taken. */
   failed(offerers: readonly PeerId[]): void {
     for (const name of new Set(offerers.map(this.#nameOf)))
       this.#failures.set(name, Math.min(FAILURES_MAX, (this.#failures.get(name) ?? 0) + 1))

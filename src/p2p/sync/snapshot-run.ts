@@ -20,7 +20,6 @@ interface SnapshotRunDependencies extends BranchRunDependencies {
   readonly log: NetworkLog
 }
 
-/** What a run for a state must know of its surroundings. */
 export interface SnapshotSurroundings extends BranchSurroundings {
   /** Whether the peer claims more work than this, which is all that it has shown. */
   readonly isShort: (totalWork: bigint) => boolean
@@ -102,7 +101,6 @@ export class SnapshotRun implements Running {
       : ruleBook.at(header.height).block.spacingMs / 2
   }
 
-  /** Whether any of these peers says it has a snapshot above a height. */
   static isOffered(peers: readonly Peer[], height: number): boolean {
     return peers.some(({ status }) => status.snapshots.some((ref) => ref.height > height))
   }
@@ -141,7 +139,7 @@ export class SnapshotRun implements Running {
     this.proven = true
     const tip = this.#door.keptTip()
     if (tip !== undefined && tip.totalWork <= this.#deps.chain.head.totalWork) {
-      // The branch is not heavier than ours after all. The synchroniser checks whether the peer claimed more.
+      // The branch is not heavier than ours after all.
       await this.#door.dropHeaders()
       return 'done'
     }
@@ -153,7 +151,7 @@ export class SnapshotRun implements Running {
     return this.#take(snapshot, tip)
   }
 
-  /** Asks about the snapshot's block while the state is taken. If a peer disputes it, the state gives way. */
+  /** If a peer disputes the snapshot's block, the state gives way. */
   async #watch(snapshot: SnapshotRef, { totalWork }: HeaderTip): Promise<void> {
     const { stopped, isDisputedNow } = this.#around
     while (this.#taking && !this.#gaveWay && !stopped()) {

@@ -30,7 +30,7 @@ export type RequestHandler = (from: PeerId, body: Uint8Array) => Promise<Uint8Ar
 /** Runs a piece of work and measures its main-thread time up to its first wait. */
 export type Measure = <T>(work: () => T) => T
 
-/** Measures the main-thread time of judging one message. The connection that brought it is charged, see `INBOUND_WORK`. */
+/** Measures the main-thread time of judging one message. The connection that brought it may be charged, see `INBOUND_WORK`. */
 export interface JudgingTime {
   readonly measure: Measure
   /** Runs long work in slices. */

@@ -11,7 +11,6 @@ import type { Connection, Dialer, Gate } from './dialer.ts'
 import { type Merits, protectedOf, victimOf } from './eviction.ts'
 import { ipOf, type NodeAddress, parseNodeAddress, withPeer } from './node-address.ts'
 
-/** How many connections a node has, and to whom. */
 export interface PeerManagerSettings {
   /** Connections that it seeks by itself, beside those to configured peers. */
   readonly outbound: number
@@ -24,7 +23,6 @@ export interface PeerManagerSettings {
   readonly seeds: readonly string[]
 }
 
-/** What the manager works with. */
 export interface PeerManagerDependencies {
   readonly dialer: Dialer
   readonly book: AddressBook
@@ -88,7 +86,7 @@ export class PeerManager implements Gate {
     for (const connection of dependencies.dialer.connections()) this.#opened(connection)
   }
 
-  /** Begins to dial. Anchors of the last run come before other known addresses. */
+  /** Anchors of the last run come before other known addresses. */
   start(): void {
     this.#anchors = this.#deps.anchors.texts.flatMap((text) => addressesIn([text]))
     this.#tick()
@@ -115,7 +113,6 @@ export class PeerManager implements Gate {
       if (connection.peer === peer && text !== null) this.#deps.book.succeeded(text)
   }
 
-  /** Notes that a peer was the first to bring a block or a transaction. */
   useful(peer: PeerId, what: 'block' | 'transaction'): void {
     if (!this.#connections().some((connection) => connection.peer === peer)) return
     const merits = this.#merits.get(peer) ?? { blockMs: 0, transactionMs: 0 }
@@ -209,7 +206,6 @@ export class PeerManager implements Gate {
     for (const { id, peer } of inbound.slice(settings.inboundMax)) if (!this.#isOurs(peer)) dialer.hangUp(id, 'full')
   }
 
-  /** Dials configured peers that are not connected, without ever giving up. */
   #redial(): void {
     const needy = this.isNeedy()
     for (const pin of this.#pins)
@@ -301,7 +297,7 @@ export class PeerManager implements Gate {
     for (const pin of this.#pins) if (pin.peer === peer) pin.lost(livedMs)
   }
 
-  /** Makes room for one more inbound peer, if need be by ending another. False if no connection may end for it. */
+  /** Makes room if need be by ending another connection. False if none may end. */
   #roomFor(peer: PeerId): boolean {
     const { dialer, settings } = this.#deps
     const inbound = this.#inbound()

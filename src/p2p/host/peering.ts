@@ -14,14 +14,12 @@ import { isPeerId } from './node-address.ts'
 import { PeerManager, type PeerManagerSettings } from './peer-manager.ts'
 import { type PeerRecords, RecordWriter } from './peer-records.ts'
 
-/** The part of the transport that handles connections. */
 export interface PeeringHost extends Dialer {
   readonly finder: Finder
   setGate(gate: Gate): void
   onBan(listener: (peer: PeerInfo, reason: string) => void): void
 }
 
-/** What peering works with. */
 export interface PeeringDependencies {
   readonly host: PeeringHost
   readonly peers: Peers
@@ -92,7 +90,6 @@ export class Peering {
   }
 }
 
-/** What the network view works with. */
 export interface NetworkViewDependencies {
   readonly peers: Peers
   readonly bans: Bans

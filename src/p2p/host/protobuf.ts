@@ -26,12 +26,10 @@ export function readFields(message: Uint8Array, fieldsMax: number): readonly Fie
   return fields
 }
 
-/** A field that holds bytes. */
 export function bytesField(number: number, bytes: Uint8Array): Uint8Array {
   return Buffer.concat([varint(number * 8 + WIRE_BYTES), varint(bytes.length), bytes])
 }
 
-/** A field that holds a number. */
 export function numberField(number: number, value: number): Uint8Array {
   return Buffer.concat([varint(number * 8 + WIRE_NUMBER), varint(value)])
 }

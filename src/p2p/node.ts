@@ -43,7 +43,6 @@ export interface PeerNodeDependencies {
   readonly onFatal: (error: unknown) => void
 }
 
-/** A node among others: handshakes, sync, relay and answers over one network. */
 export class PeerNode {
   readonly peers: Peers
   readonly synchroniser: Synchroniser

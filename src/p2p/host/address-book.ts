@@ -82,7 +82,7 @@ export class AddressBook {
     return this.#entries.get(text)
   }
 
-  /** Loads what an earlier run wrote, in order of worth. Records that cannot be read or for which a bound has no room are removed. */
+  /** Records that cannot be read or for which a bound has no room are removed. */
   async load(records: PeerRecords): Promise<void> {
     const found = await records.load(KIND, 2 * ADDRESSES_MAX)
     const entries = found.flatMap(([key, value]) => {
@@ -168,7 +168,7 @@ export class AddressBook {
       .map(({ text }) => text)
   }
 
-  /** The entry of an address, or a new one; undefined if the book does not take the address. */
+  /** Undefined if the book does not take the address. */
   #entryOf(text: string, source: string | undefined): BookEntry | undefined {
     const { clock, allowPrivate } = this.#deps
     const place = placeOf(text, allowPrivate)

@@ -17,7 +17,7 @@ export class Anchors {
     this.#writer = writer
   }
 
-  /** Multiaddrs, at most {@link ANCHORS_MAX}. */
+  /** Multiaddrs. */
   get texts(): readonly string[] {
     return this.#texts
   }

@@ -31,7 +31,7 @@ export class Bans {
     this.#writer = writer
   }
 
-  /** Loads what an earlier run wrote. Bans that have ended or cannot be read are removed. */
+  /** Bans that have ended or cannot be read are removed. */
   async load(records: PeerRecords): Promise<void> {
     for (const [key, value] of await records.load(KIND, BANS_MAX)) {
       const name = key.slice(KIND.length + 1)

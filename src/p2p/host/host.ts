@@ -208,7 +208,6 @@ export class Host implements Network, Dialer {
     this.#gossip.publish(topic, body)
   }
 
-  /** Bytes over the connections of a peer; null if it is not connected. */
   bytesOf(peer: PeerId): { readonly in: number; readonly out: number } | null {
     return this.#links.bytesOf(peer) ?? null
   }

@@ -32,7 +32,6 @@ export interface Readable {
   resume(): void
 }
 
-/** Shares out the main-thread time for what peers send, before it is a request. */
 export class InboundWork {
   readonly #clock: Clock
   readonly #all: ClockedBucket

@@ -31,7 +31,6 @@ export interface NodeSettings {
   readonly key: PrivateKey
   /** Id of the genesis block, hex. */
   readonly genesis: string
-  /** Name and version of this program, as peers see it. */
   readonly agent: string
   readonly listen: { readonly host: string; readonly port: number }
   /** Address that peers are told; null for the addresses listened on. */
@@ -49,7 +48,6 @@ export interface NodeSettings {
 
 export interface NodeDependencies {
   readonly gater: ConnectionGater
-  /** Null if no node table is kept. */
   readonly table: NodeTable | null
   readonly gossip: Gossip
 }
@@ -151,7 +149,6 @@ async function reachability({ upnp, clock }: NodeSettings): Promise<Record<strin
 
 type Finding = TypedEventTarget<{ readonly peer: CustomEvent<Libp2pPeerInfo> }>
 
-/** Null if a service is off. */
 interface FindingServices {
   readonly node: Pick<Libp2p, 'addEventListener' | 'getConnections'>
   /** libp2p asks each new connection once by itself. */

@@ -51,7 +51,6 @@ export interface Link extends Connection {
   readonly ignoredBytes: ClockedBucket
   readonly gossipUnits: ClockedBucket
   readonly streamsOpened: ClockedBucket
-  /** Main-thread time that reading it takes. */
   readonly work: WorkAccount
   readonly bytes: { in: number; out: number }
 }
@@ -104,7 +103,6 @@ export class Links {
     return this.#links.get(peer)?.find(({ connection }) => connection.status === 'open')
   }
 
-  /** Bytes over the open connections of a peer; undefined if it is not connected. */
   bytesOf(peer: PeerId): { readonly in: number; readonly out: number } | undefined {
     const links = this.#links.get(peer)
     return links?.reduce((sum, { bytes }) => ({ in: sum.in + bytes.in, out: sum.out + bytes.out }), { in: 0, out: 0 })

@@ -86,7 +86,7 @@ export class GossipMeter {
     )
   }
 
-  /** Opens the one stream to a peer and gives it to gossipsub. It never rejects. */
+  /** It never rejects. */
   async #attach(topology: Topology, peer: LibPeerId, connection: Connection): Promise<void> {
     const id = peer.toString() as PeerId
     if (this.#attached.has(id)) return

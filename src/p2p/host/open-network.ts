@@ -45,7 +45,6 @@ export interface PeerNetwork {
   readonly api: NetworkApi
   /** Multiaddrs at which peers reach us. Before the start there is at most the one to announce. */
   readonly addresses: () => readonly string[]
-  /** Number of peers in the gossip mesh for blocks. */
   readonly meshSize: () => number
   readonly bytes: () => { readonly in: number; readonly out: number }
   /** Listens, then dials. Faults: `p2p/port-taken`, `p2p/address-unusable`. */

@@ -99,7 +99,6 @@ export class PeerManager implements Gate {
     this.#noteAnchors()
   }
 
-  /** Looks at once at what is to be done, because something changed. */
   poke(): void {
     if (this.#cancel === null || this.#stopped) return
     this.#cancel()

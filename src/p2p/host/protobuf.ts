@@ -1,4 +1,3 @@
-/** A field of a protobuf message: bytes, or a number. */
 export interface Field {
   readonly number: number
   readonly value: Uint8Array | number
@@ -34,7 +33,6 @@ export function numberField(number: number, value: number): Uint8Array {
   return Buffer.concat([varint(number * 8 + WIRE_NUMBER), varint(value)])
 }
 
-/** A number as an unsigned varint. */
 export function varint(value: number): Uint8Array {
   const bytes: number[] = []
   let rest = value

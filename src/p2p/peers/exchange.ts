@@ -23,7 +23,6 @@ export type Answerer<P extends ProtocolName> = (
   turn: Turn,
 ) => Promise<Answer<P>> | Answer<P>
 
-/** The peers as the exchange sees them. */
 export interface Conduct {
   /** Undefined for peers that are gone. */
   budgetOf(peer: PeerId): Budget | undefined

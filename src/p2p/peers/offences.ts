@@ -7,21 +7,17 @@ export const OFFENCES = {
   /** A message that cannot be decoded, or breaks its own rules. */
   malformed: 100,
   oversize: 100,
-  /** A header whose proof of work is false. */
   'bad-work': 100,
   /** A header that contradicts its parent. */
   'bad-header': 100,
-  /** A block that consensus refuses. */
   'bad-block': 100,
   /** A part of the state that its root does not prove. */
   'bad-state': 100,
-  /** Keys that are not those of the address. */
   'bad-keys': 100,
   /** A body that its header does not name. */
   'bad-body': 50,
   /** A transaction that no block can hold, or a false signature. */
   'bad-transaction': 20,
-  /** Something that was not asked for. */
   unasked: 20,
   /** More than it may use of requests, bytes, verification, streams or pings. */
   flood: 10,

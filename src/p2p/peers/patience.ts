@@ -6,7 +6,6 @@ import type { ReplyOf, RequestOf } from '../wire/messages.ts'
 import type { ProtocolName } from '../wire/protocols.ts'
 import type { Peers } from './peers.ts'
 
-/** How long a busy peer is left alone before it is asked again. */
 const BUSY_MS = 500
 
 /** Whether a peer would answer, but not at the moment. */
@@ -20,7 +19,6 @@ export interface Patience {
   readonly times: number
 }
 
-/** Asks a peer, and again while it says that it is busy, `times` times at most. */
 export async function askPatiently<P extends ProtocolName>(
   { peers, timers, times }: Patience,
   ...[peer, protocol, request]: [PeerId, P, RequestOf<P>]

@@ -39,7 +39,6 @@ export interface PeerListener {
   useful?(id: PeerId, what: News): void
 }
 
-/** What a peer can be the first to tell of. */
 export type News = 'block' | 'transaction'
 
 export interface PeersDependencies {
@@ -127,7 +126,6 @@ export class Peers implements Conduct {
     return false
   }
 
-  /** Gives back what was charged for something that turned out good. */
   creditVerification(id: PeerId, ms: number): void {
     this.#members.get(id)?.budget.giveBack('verificationMs', ms)
   }
@@ -153,7 +151,6 @@ export class Peers implements Conduct {
     this.noteHead(id, head)
   }
 
-  /** Notes that a peer sent or announced a block. */
   noteHead(id: PeerId, head: PeerHead): void {
     const member = this.#members.get(id)
     if (member?.peer === undefined || head.totalWork <= member.peer.head.totalWork) return

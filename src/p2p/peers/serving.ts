@@ -66,7 +66,6 @@ interface Waiter {
 export class Turn implements Pacer {
   readonly #pacer: Pacer
   readonly #stopwatch: (() => number) | null
-  /** Milliseconds that were charged before the work. */
   chargedMs = 0
   #spentMs = 0
   #sinceMs: number | null = null
@@ -81,7 +80,7 @@ export class Turn implements Pacer {
     this.#sinceMs = this.#stopwatch?.() ?? null
   }
 
-  /** Stops measuring; gives the main-thread milliseconds so far. */
+  /** Gives the main-thread milliseconds so far. */
   stop(): number {
     if (this.#sinceMs !== null) this.#spentMs += (this.#stopwatch?.() ?? 0) - this.#sinceMs
     this.#sinceMs = null
@@ -249,7 +248,6 @@ export class Serving {
     this.#uses.set(peer, { ms: Math.max(0, this.#usedBy(peer) + ms), atMs: this.#deps.clock.now() })
   }
 
-  /** Admits waiting requests, those of the peer that used least first. */
   #look(): void {
     const uses = new Map([...this.#waiting].map(({ peer }) => [peer, this.#usedBy(peer)]))
     const useOf = ({ peer }: Waiter): number => uses.get(peer) as number

@@ -15,7 +15,6 @@ export interface AssemblyDependencies extends FetchDependencies {
   readonly extra: () => readonly Transaction[]
 }
 
-/** A header whose body is looked for. */
 export interface Wanted {
   readonly tip: CheckedTip
   /** The peer that sent the first message about the block. */
@@ -65,7 +64,7 @@ type Kind = keyof typeof STAGGER_MS
 export class Assembly {
   readonly tip: CheckedTip
   readonly from: PeerId
-  /** The block with its body, undefined if no peer gave it. */
+  /** Undefined if no peer gave the body. */
   readonly assembled: Promise<Assembled | undefined>
   readonly #deps: AssemblyDependencies
   /** Senders in the order of their messages. The slots are those that the sender can be asked to fill; null if it cannot be asked. */

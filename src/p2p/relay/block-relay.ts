@@ -50,15 +50,13 @@ export interface BlockRelayDependencies {
 const ASSEMBLIES_MAX = 16
 const ASSEMBLIES_MAX_EACH = 4
 const REMEMBERED = 4_096
-/**
- * How often the body of a block is looked for. After that the block's sender is asked for headers, and the synchroniser fetches the body.
- */
+/** How often the body of a block is looked for. After that its sender is asked for headers. */
 const TRIES_MAX = 5
 /** Most bytes of transactions that travel whole in a message of ours because peers may lack them. */
 const PREFILLED_BYTES_MAX = 131_072
 /** Milliseconds of one core for one proof of work. */
 export const WORK_MS = 0.25
-/** A header that is early by up to this is held until its time. An earlier one is dropped, and is found later by the status of peers. */
+/** A header that is early by up to this is held until its time. An earlier one is dropped. */
 export const EARLY_MS_MAX = 120_000
 const BAD_REMEMBERED = 4_096
 
@@ -291,7 +289,6 @@ interface HeaderJudgeDependencies {
   readonly workVerifier: WorkVerifier
   readonly clock: Clock
   readonly facts: BlockFacts
-  /** Tip of a block that is being put together. */
   readonly tipOf: (id: BlockId) => HeaderTip | undefined
 }
 
@@ -349,7 +346,7 @@ class HeaderJudge {
     return entry.invalid ? 'invalid' : headerTipOf(chain.database, entry)
   }
 
-  /** Whether the proof of work holds; undefined where it was not checked. */
+  /** Undefined where the proof of work was not checked. */
   #prove(from: PeerId, header: SealedHeader): Promise<boolean | undefined> {
     if (this.#deps.chain.proven.has(header.id)) return Promise.resolve(true)
     const running = this.#hashing.get(header.id)

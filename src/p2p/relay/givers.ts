@@ -29,7 +29,6 @@ export interface GiversDependencies extends FetchDependencies {
 export class Givers {
   readonly #deps: GiversDependencies
   readonly #inVain = new LruMap<PeerId, number>(REMEMBERED)
-  /** Peers that are asked again later, and what cancels that. */
   readonly #reminders = new Map<PeerId, () => void>()
 
   constructor(dependencies: GiversDependencies) {

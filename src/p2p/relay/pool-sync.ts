@@ -13,7 +13,6 @@ export interface PoolSyncDependencies {
   readonly onIds: (from: PeerId, ids: readonly WtxId[]) => boolean
 }
 
-/** Wait after the handshake: with chosen peers, and with peers that came to us. */
 const FIRST_MS = { outbound: 1_000, inbound: 3_000 } as const
 /** Wait while this node is behind, or after transactions were postponed because too many came. */
 const LATER_MS = 5_000
@@ -41,7 +40,6 @@ export class PoolSync {
     this.#schedule(peer, FIRST_MS[direction])
   }
 
-  /** Looks through a peer's pool soon, because something that it sent was postponed. */
   postponed(peer: PeerId): void {
     if (this.#due.get(peer)?.soon !== true) this.#schedule(peer, LATER_MS)
   }

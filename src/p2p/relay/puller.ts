@@ -34,7 +34,6 @@ interface Teller {
 interface Taken {
   readonly left: ReadonlySet<WtxId>
   readonly cameBytes: number
-  /** How many transactions came and were of no use. */
   readonly useless: number
 }
 
@@ -73,7 +72,6 @@ export class Puller {
     return all
   }
 
-  /** Forgets a peer. Others are asked for what it told of. */
   gone(peer: PeerId): void {
     this.#dropAll(peer)
     this.#tellers.delete(peer)
@@ -219,7 +217,6 @@ export class Puller {
     for (const id of [...(this.#tellers.get(peer)?.told ?? [])]) this.#drop(peer, id)
   }
 
-  /** Asks the other peers that told of these ids. */
   #release(ids: Iterable<WtxId>): void {
     const others = new Map<PeerId, Teller>()
     for (const id of ids) {

@@ -1,4 +1,3 @@
-/** Counts of gossiped blocks since the start. */
 export interface BlockFacts {
   /** Messages that this node made itself. */
   announced: number
@@ -21,7 +20,6 @@ export interface BlockFacts {
   /** Blocks that were completed by transactions that a peer gave, and how many transactions all such questions named. */
   completed: number
   missingTransactions: number
-  /** Blocks whose whole body was asked for. */
   wholeBodies: number
   /** Blocks whose body no peer gave, or that the chain refused. */
   lost: number
@@ -29,14 +27,13 @@ export interface BlockFacts {
   delayMs: number
 }
 
-/** Counts of gossiped and pulled transactions since the start. */
 export interface TransactionFacts {
   heard: number
   bytes: number
   accepted: number
   ignored: number
   rejected: number
-  /** Not checked for lack of time, room or budget. The pool of the sender is looked through later. */
+  /** Not checked for lack of time, room or budget. */
   postponed: number
   /** Our own gossip messages. */
   published: number

@@ -110,7 +110,7 @@ export class TransactionJudge {
     return 'ignore'
   }
 
-  /** Why the mempool refuses a transaction, or null; `postponed` if the mempool was not asked. */
+  /** Why the mempool refuses a transaction, or null; `postponed` if it cannot be judged now. */
   async #admit(from: PeerId, tx: Transaction, measure: Measure): Promise<Fault | null | 'postponed'> {
     const signaturesMs = tx.witness.signatures.length * SIGNATURE_MS
     const { peers } = this.#deps

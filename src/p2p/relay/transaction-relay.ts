@@ -28,7 +28,6 @@ export interface TransactionRelayDependencies {
   readonly behind: () => boolean
 }
 
-/** Transactions of which this node remembers that peers have them. */
 const SPREAD_REMEMBERED = 65_536
 /**
  * Transactions told of in one batch, the wait until the next batch, and how many transactions may wait: a deep reorganisation gives back
@@ -93,7 +92,6 @@ export class TransactionRelay {
     this.#announcer.stop()
   }
 
-  /** Whether peers most likely have a transaction: it was told to them, or came from them. */
   isSpread(wtxId: WtxId): boolean {
     return this.#spread.has(wtxId)
   }

@@ -48,7 +48,6 @@ export interface AddressAskerDependencies {
 }
 
 interface Course {
-  /** Questions since it shook hands. */
   turns: number
   askedMs: number
   cancel: () => void
@@ -106,7 +105,6 @@ export class AddressAsker {
     if (reply.ok && !hear(peer, reply.value)) peers.report(id, 'malformed', 'addresses: not the address of a node')
   }
 
-  /** Asks after a while if connections are missing, otherwise when the hour is over. */
   #askLater(id: PeerId, course: Course, ms: number): void {
     const { clock, timers, isNeedy } = this.#deps
     course.cancel = timers.after(ms, () => {

@@ -94,7 +94,6 @@ async function counted(
   return await turn.aside(work(part))
 }
 
-/** Entries of the first range that has any. */
 async function firstOf(ranges: readonly KeyRange[], state: PastState, part: PartReader): Promise<EntriesRead> {
   for (const range of ranges) {
     const { entries, done } = await part(state, range)

@@ -21,7 +21,6 @@ export interface BackfillDependencies {
   readonly log: NetworkLog
   /** Heights from which on bodies and witnesses are wanted, by the height of the head. */
   readonly wanted: (height: number) => HeldBodies
-  /** Whether old blocks may be fetched now. They wait while the chain itself is behind. */
   readonly allowed: () => boolean
   readonly onFatal: (error: unknown) => void
 }

@@ -16,7 +16,7 @@ export interface Course<P extends ProtocolName> {
   request(): RequestOf<P>
   /** The request after this reply, if the reply is true. It is asked ahead. Undefined if there is no more. */
   following(reply: ReplyOf<P>): RequestOf<P> | undefined
-  /** Checks a reply, and stores its content if every part of it is true. */
+  /** Stores the content of a reply only if every part of it is true. */
   take(reply: ReplyOf<P>, from: PeerId): Promise<Taken>
 }
 

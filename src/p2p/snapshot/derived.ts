@@ -19,7 +19,6 @@ import { MemoryState, type StateChange, type StateView } from '../../../consensu
 
 const RECORDS_PER_BATCH = 8_192
 const CLEARED_PER_BATCH = 16_384
-/** Records whose index entries are worked out in one step. */
 const INDEXED_PER_STEP = 512
 
 export interface Derivation {

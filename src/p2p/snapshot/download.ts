@@ -51,7 +51,6 @@ export class Download {
     this.#waits = new Waits(source)
   }
 
-  /** Milliseconds that peers made us wait beyond what a slow line takes. */
   get slowMs(): number {
     return this.#waits.slowMs
   }
@@ -92,7 +91,7 @@ export class Download {
     this.#useless.add(peer)
   }
 
-  /** Asks a peer; undefined if there is none to ask. With `atOnce` it does not wait for one. */
+  /** Undefined if there is no peer to ask. With `atOnce` it does not wait for one. */
   async #ask<P extends ProtocolName>(
     { protocol, sole }: Course<P>,
     request: RequestOf<P>,
@@ -115,7 +114,7 @@ export class Download {
     return !this.#useless.has(id) && (this.#restUntil.get(id) ?? 0) <= now && !this.#waits.areTooLong(id)
   }
 
-  /** Notes a failure. True if going on is worth it. */
+  /** True if going on is worth it. */
   #excuse(peer: PeerId, { code, detail }: Fault): boolean {
     const lost = code === 'p2p/refused' && detail.reason !== 'busy' && detail.reason !== 'not-ready'
     if (lost || code === 'p2p/malformed' || code === 'p2p/too-large') this.#useless.add(peer)

@@ -12,7 +12,6 @@ import { dropOthers } from './derived.ts'
 import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
 const PAGES_PER_STEP = 128
-/** Stored pages that are read in one batch, after which progress is written. */
 const REUSED_PER_BATCH = 2_048
 
 /** `staging` is the store that the snapshot is put together in. */

@@ -12,7 +12,6 @@ import { dropOthers } from './derived.ts'
 import type { TakingDependencies } from './page-course.ts'
 import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
-/** Records checked before other work may get a turn. */
 const RECORDS_PER_STEP = 64
 /** How often all records are gone through. Each pass that a single peer gave shows whether it leaves some out. */
 const PASSES_MAX = 12
@@ -85,7 +84,6 @@ export class RecordCourse implements Course<'stateRecords'> {
     return done ? this.#again(from) : 'more'
   }
 
-  /** Whether every record is a leaf of the tree, in the order of keys. */
   async #areTrue(records: readonly Entry[]): Promise<boolean> {
     const { staging, pacer } = this.#parts
     const { leaves, id } = this.#mark

@@ -29,7 +29,6 @@ class Account {
   readonly slow = new Owed(OWED_MS_MAX)
 }
 
-/** Waits for peers, weighed against what they gave. */
 export class Waits {
   readonly #peers: Peers
   readonly #clock: Clock
@@ -72,7 +71,7 @@ export class Waits {
     this.#slow.note(waitedMs, mib * MIB_SLOW_MS)
   }
 
-  /** The quickest of some peers so far. Equally quick ones take turns. */
+  /** Equally quick peers take turns. */
   quickestOf(peers: readonly PeerId[]): PeerId | undefined {
     const least = Math.min(...peers.map((id) => this.#accountOf(id).slow.ms))
     const quickest = peers.filter((id) => this.#accountOf(id).slow.ms === least)

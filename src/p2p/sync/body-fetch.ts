@@ -90,7 +90,7 @@ export class BodyFetch {
     this.#slots.delete(slot.header.id)
   }
 
-  /** Stops fetching. Bodies that still come are dropped. */
+  /** Bodies that still come are dropped. */
   close(): void {
     this.#closed = true
     this.#slots.clear()

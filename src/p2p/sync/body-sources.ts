@@ -21,7 +21,6 @@ const EXCLUDED_MS = 600_000
 
 interface Source {
   running: number
-  /** How often the peer was late, and when last. */
   late: number
   lateMs: number
   restUntilMs: number

@@ -244,7 +244,6 @@ export class BranchRun implements Running {
     this.#changed.wake()
   }
 
-  /** Tries a block again that this node could not judge. */
   async #refused({ code }: Fault): Promise<void> {
     const again = code === 'chain/unverified' || code === 'chain/keys-missing' || code === 'block/time-too-new'
     this.#retries += 1

@@ -36,7 +36,6 @@ interface Parked {
    * Looks that put the peer behind others: fruitless ones, whether or not it was at fault, and good ones while others claimed more work.
    */
   readonly looks: number
-  /** Whether the peer once gave way to others because it was slow. */
   readonly wasSlow: boolean
   /** The way that last came to nothing on its branch, and whether a state ever did. */
   readonly failed: Way | null
@@ -84,7 +83,6 @@ export class Candidates {
   readonly #owing = new Set<PeerId>()
   /** Peers that disputed another branch and whose own was not looked at since. */
   readonly #denying = new Set<PeerId>()
-  /** Factor for waiting for headers and blocks. */
   #patience = 1
   readonly #lookedAt = new LruMap<PeerId, { readonly atMs: number }>(PARKED_MAX)
 

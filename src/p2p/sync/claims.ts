@@ -25,10 +25,8 @@ export class Claims {
   readonly #collected: (peer: PeerId, outcome: ClaimOutcome) => void
   /** The walk that collects each claim. A peer that left and came back has a new walk. */
   readonly #collecting = new Map<PeerId, HeaderWalk>()
-  /** Peers that came while `COLLECTING_MAX` claims were being collected. */
   readonly #waiting = new Set<PeerId>()
   readonly #claims = new Map<PeerId, Claim>()
-  /** The peer that left with the most proven work, and when. */
   #left: { readonly peer: PeerId; readonly work: bigint; readonly atMs: number } | null = null
   #stopped = false
 

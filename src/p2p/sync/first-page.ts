@@ -8,7 +8,6 @@ import type { Signal } from './signal.ts'
 export interface FirstPageDependencies {
   readonly peers: Peers
   readonly clock: Clock
-  /** Woken whenever there is something to look at. */
   readonly changed: Signal
   readonly stopped: () => boolean
 }

@@ -27,7 +27,7 @@ export interface WalkDependencies {
 
 const BUSY_TIMES = 10
 
-/** Waiting that a full page makes up for. A line of one Mbit/s owes nothing. */
+/** Waiting that a full page makes up for. A line of about one Mbit/s owes nothing. */
 export const PAGE_WORTH_MS = 5_000
 /**
  * If more waiting than this is not made up for, the branch gives way. A limit for each page would not do, because each could come just in

@@ -39,7 +39,6 @@ const UNREACHABLE =
 /** A node that is more than so many blocks behind a proven heavier branch counts as behind. */
 const BEHIND_BLOCKS = 10
 
-/** Tells listeners, the log and callers how far the synchroniser has come. */
 export class Reporter {
   readonly #deps: ReporterDependencies
   readonly #candidates: Candidates
@@ -59,7 +58,6 @@ export class Reporter {
   #loggedMs = Number.NEGATIVE_INFINITY
   #told = ''
 
-  /** `provenWork` gives the work of the heaviest proven branch that waits to be followed. */
   constructor(
     dependencies: ReporterDependencies,
     candidates: Candidates,

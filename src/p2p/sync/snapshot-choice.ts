@@ -15,7 +15,6 @@ const FAILURES_MAX = 64
 interface Offer {
   readonly ref: SnapshotRef
   weight: number
-  /** Whether the peer whose branch is followed offers it. */
   isOwn: boolean
 }
 

@@ -23,7 +23,7 @@ interface SnapshotRunDependencies extends BranchRunDependencies {
 export interface SnapshotSurroundings extends BranchSurroundings {
   /** Whether the peer claims more work than this, which is all that it has shown. */
   readonly isShort: (totalWork: bigint) => boolean
-  /** Like `isDisputed`, but at any distance, and without asking silent peers again. */
+  /** See `Contest.isDisputedNow`. */
   readonly isDisputedNow: (block: BlockRef, totalWork: bigint) => Promise<boolean>
   /** Hears of a proven heavier branch that this node cannot follow, because it cannot unwind to the fork. */
   readonly onUnreachable: (tip: HeaderTip) => void
@@ -57,7 +57,6 @@ export class SnapshotRun implements Running {
   #part = 0
   #totalWork: bigint
   #taking = false
-  /** Whether taking the state was broken off for another branch. */
   #gaveWay = false
   /** Whether all headers are proven. A failure after that concerns the snapshot and not the branch. */
   proven = false

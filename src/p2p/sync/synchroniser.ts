@@ -118,7 +118,6 @@ export class Synchroniser {
     await this.#loop
   }
 
-  /** Notes that a peer showed a header whose branch this node should ask it for. */
   wanted(peer: PeerId): void {
     this.#candidates.want(peer)
     this.#changed.wake()

@@ -24,14 +24,11 @@ const BLOCK_REPLY = MIB + 64 * KIB
 export const PROTOCOLS = {
   /** The first exchange of every connection. */
   status: { requestMax: 4 * KIB, replyMax: 4 * KIB, deadlineMs: 10_000, concurrentMax: 2 },
-  /** Headers after the newest block that both know. */
   headers: { requestMax: 4 * KIB, replyMax: MIB, deadlineMs: 15_000, concurrentMax: 2 },
   bodies: { requestMax: 8 * KIB, replyMax: BLOCK_REPLY, deadlineMs: 20_000, concurrentMax: 4 },
   blockTransactions: { requestMax: 4 * KIB, replyMax: BLOCK_REPLY, deadlineMs: 10_000, concurrentMax: 4 },
   poolIds: { requestMax: KIB, replyMax: MIB, deadlineMs: 10_000, concurrentMax: 1 },
-  /** Transactions of the mempool by id. */
   transactions: { requestMax: 64 * KIB, replyMax: BLOCK_REPLY, deadlineMs: 10_000, concurrentMax: 4 },
-  /** Tells of transactions that can be asked for. */
   announce: { requestMax: 64 * KIB, replyMax: KIB, deadlineMs: 10_000, concurrentMax: 4 },
   statePages: { requestMax: KIB, replyMax: BLOCK_REPLY, deadlineMs: 30_000, concurrentMax: 4 },
   stateRecords: { requestMax: KIB, replyMax: BLOCK_REPLY, deadlineMs: 30_000, concurrentMax: 4 },

@@ -448,9 +448,7 @@ const SETTLE_MS = 2_000
 /** If the other end dialled both connections, it chooses. We choose if it has not done so in this time. */
 const OTHERS_CHOICE_MS = 10_000
 
-/**
- * Connections to hang up. Both ends keep the same one: one dialled by the peer with the lesser id, and of several by one end the oldest.
- */
+/** Connections to hang up. Both ends keep the same one: the oldest that the peer with the lesser id dialled, or else the oldest. */
 export function surplusOf(connections: readonly Connection[], self: PeerId, nowMs: number): readonly Connection[] {
   const byPeer = Map.groupBy(connections, ({ peer }) => peer)
   return [...byPeer].flatMap(([peer, all]) => {

@@ -7,9 +7,9 @@ import type { ProtocolName } from '../wire/protocols.ts'
 export type Work = ProtocolName | 'claimedHeaders' | 'toldTransactions'
 
 /**
- * How much of the main thread answering may take: for one peer, and for all peers together. A request for which no time is left waits.
- * After a while it is refused as `busy`. Of the shares for all peers, checks of headers and of told transactions have their own, so that
- * answers and checks do not starve each other.
+ * How much of the main thread answering may take: for one peer, and for all peers together. A request for which no time is left waits, and
+ * after a while it is refused as `busy`. Checks of headers and of told transactions have shares of their own, so that they and the answers
+ * do not starve each other.
  */
 export const SERVING = {
   /** Share of the main thread for one peer, and the time over which it is averaged. */

@@ -224,9 +224,9 @@ export class Assembly {
   }
 
   /**
-   * What is asked next. The sender of a message comes first, for what its message lacks. Then come whole bodies: of senders, of peers whose
-   * head has as much work, and of chosen peers, since gossip brings a message from its first sender alone, and that one may lie. Once
-   * `STRANGERS_AT_ONCE` strangers keep us waiting, chosen peers go before all strangers, even if they are asked for the whole body.
+   * What is asked next. The sender of a message comes first, for what its message lacks. Then come whole bodies, of chosen peers too, since
+   * gossip brings a message from its first sender alone, and that one may lie. Once `STRANGERS_AT_ONCE` strangers keep us waiting, chosen
+   * peers go before all strangers.
    */
   #next(): Question | undefined {
     const { peers } = this.#deps

@@ -22,9 +22,8 @@ const REPEAT_MS = 600_000
 const PAGES_MAX = 4
 
 /**
- * Looks through the pools of peers for transactions that this node missed or had no time for. Chosen peers are looked at again and again.
- * Peers that came to us may be many and slow, so they are looked at one after another, and not again once a look was complete, unless
- * something that they sent is postponed.
+ * Looks through the pools of peers for transactions that this node missed or had no time for. Peers that came to us may be many and slow,
+ * so they are looked at one after another, and not again once a look was complete, unless something that they sent is postponed.
  */
 export class PoolSync {
   readonly #deps: PoolSyncDependencies

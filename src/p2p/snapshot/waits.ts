@@ -7,10 +7,7 @@ import type { Peers } from '../peers/peers.ts'
 import type { ReplyOf, RequestOf } from '../wire/messages.ts'
 import { PROTOCOLS, type ProtocolName } from '../wire/protocols.ts'
 
-/**
- * Milliseconds of waiting that a MiB makes up for. A line just fast enough for pages owes nothing, although a page may be shorter than a
- * MiB.
- */
+/** Milliseconds of waiting that a MiB makes up for. It is more than the deadline of a page, since a page may be shorter than a MiB. */
 export const MIB_WORTH_MS = 40_000
 /** A peer that owes more waiting than this is asked no more. Each of its answers may come in time and hold next to nothing. */
 export const OWED_MS_MAX = 120_000

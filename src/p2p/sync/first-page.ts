@@ -15,10 +15,7 @@ export interface FirstPageDependencies {
 const LOOK_AGAIN_MS = 1_000
 /** A peer that takes longer gives way. Chosen peers are few and get more time: a full page takes 5 s at one Mbit/s. */
 const PATIENCE_MS = { chosen: 10_000, other: 5_000 }
-/**
- * Most further pages of 2,000 headers that are asked for while nothing new has come. They have room for all stored blocks that a peer can
- * show: those from its answer's beginning to a fork that can be followed, and stored ones of its own branch.
- */
+/** Most further pages that are asked for while nothing new has come. They have room for all stored blocks that a peer can show. */
 const KNOWN_PAGES_MAX = 3
 
 /**

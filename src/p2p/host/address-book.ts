@@ -28,7 +28,7 @@ const NEEDY_RETRY_MS_MAX = 30_000
 const UNPROVEN_FAILURES_MAX = 3
 /** An address that worked before is forgotten if it fails and the last success is longer ago than this. */
 const PROVEN_KEPT_MS = 7 * 86_400_000
-/** How long an address is passed on after a node was there or said so. For as long the node's word ranks above hearsay. */
+/** How long an address is passed on after a node was there or said so. For the same time the node's word ranks above hearsay. */
 const GOOD_MS = 86_400_000
 const KIND = 'address'
 

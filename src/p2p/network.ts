@@ -5,14 +5,12 @@ import type { ProtocolName } from './wire/protocols.ts'
 /** Name of a peer: the text of its libp2p id, or any unique name in a simulation. */
 export type PeerId = string & { readonly __peerId: unique symbol }
 
-/** A connected peer as the transport sees it. */
 export interface PeerInfo {
   readonly id: PeerId
   readonly direction: 'inbound' | 'outbound'
   readonly address: string
 }
 
-/** Gossip topics. A node passes on each message that it found good. */
 export type TopicName = 'blocks' | 'transactions'
 
 /**
@@ -21,19 +19,18 @@ export type TopicName = 'blocks' | 'transactions'
  */
 export type Verdict = 'accept' | 'ignore' | 'reject' | 'unjudged'
 
-/** Hears of peers that come and go. */
 export interface ConnectionListener {
   connected(peer: PeerInfo): void
   disconnected(id: PeerId): void
 }
 
-/** Answers a request with the bytes of the reply. It never rejects. */
+/** Answers a request. It never rejects. */
 export type RequestHandler = (from: PeerId, body: Uint8Array) => Promise<Uint8Array>
 
 /** Runs a piece of work and measures its main-thread time up to its first wait. */
 export type Measure = <T>(work: () => T) => T
 
-/** Measures the main-thread time of judging one message. The connection that brought it is charged, see `INBOUND_WORK`. */
+/** Measures the main-thread time of judging one message. The connection that brought it may be charged, see `INBOUND_WORK`. */
 export interface JudgingTime {
   readonly measure: Measure
   /** Runs long work in slices. */
@@ -46,7 +43,7 @@ export const UNMEASURED: JudgingTime = {
   run: (steps) => runPaced(steps, UNPACED),
 }
 
-/** Judges a gossiped message. It never rejects. Only `accept` passes the message on. */
+/** Judges a gossiped message. It never rejects. */
 export type GossipJudge = (from: PeerId, body: Uint8Array, time?: JudgingTime) => Promise<Verdict>
 
 /** Carries messages between nodes, within the sizes and deadlines of the protocol table: libp2p in the daemon, virtual links in tests. */
@@ -56,16 +53,15 @@ export interface Network {
   onConnection(listener: ConnectionListener): void
   /** Sends one request and waits for its reply until the protocol's deadline. Faults: `p2p/unreachable`, `p2p/timeout`, `p2p/too-large`. */
   request(peer: PeerId, protocol: ProtocolName, body: Uint8Array): Promise<Result<Uint8Array>>
-  /** Sets the handler of a protocol. Call it once for each. */
+  /** Call it once for each protocol. */
   serve(protocol: ProtocolName, handler: RequestHandler): void
   /** Gives the gossip mesh a message of this node, or a peer's message that turned out good only later. */
   publish(topic: TopicName, body: Uint8Array): void
-  /** Sets the judge of a topic. Call it once for each. */
+  /** Call it once for each topic. */
   subscribe(topic: TopicName, judge: GossipJudge): void
   disconnect(peer: PeerId, reason: string, banned?: boolean): void
 }
 
-/** Log of the network code. Facts are plain values. */
 export interface NetworkLog {
   debug(facts: object, message: string): void
   info(facts: object, message: string): void

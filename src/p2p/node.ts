@@ -17,7 +17,6 @@ import { Synchroniser } from './sync/synchroniser.ts'
 import { STORAGE_MODES, type Status } from './wire/messages.ts'
 import { WIRE_VERSION } from './wire/protocols.ts'
 
-/** What `PeerNode` works with. The daemon gives it libp2p as its network, the simulator virtual links. */
 export interface PeerNodeDependencies {
   readonly network: Network
   readonly chain: Chain
@@ -35,7 +34,7 @@ export interface PeerNodeDependencies {
   readonly agent: string
   readonly held: () => HeldRange
   readonly transactionMode: TransactionMode
-  /** Makes the part that takes snapshots; null if this node takes none. */
+  /** Null if this node takes no snapshots. */
   readonly snapshots: ((peers: Peers) => SnapshotDoor) | null
   readonly snapshotSetting: SnapshotSetting
   /** Whether peers or seeds are configured. */
@@ -44,7 +43,6 @@ export interface PeerNodeDependencies {
   readonly onFatal: (error: unknown) => void
 }
 
-/** A node among others: handshakes, sync, relay and answers over one network. */
 export class PeerNode {
   readonly peers: Peers
   readonly synchroniser: Synchroniser
@@ -95,10 +93,7 @@ export class PeerNode {
     this.synchroniser.start()
   }
 
-  /**
-   * Stops taking blocks and transactions, and telling peers of them. A block that is being imported is finished. The caller ends the
-   * network.
-   */
+  /** Finishes a block that is being imported. The caller ends the network. */
   async stop(): Promise<void> {
     this.intake.stop()
     await Promise.all([this.blocks.stop(), this.transactions.stop(), this.synchroniser.stop()])

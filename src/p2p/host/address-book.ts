@@ -6,7 +6,6 @@ import { retryDelay } from './backoff.ts'
 import { parseNodeAddress } from './node-address.ts'
 import type { PeerRecords, RecordWriter } from './peer-records.ts'
 
-/** Most addresses that the book keeps. */
 export const ADDRESSES_MAX = 4_096
 /** Most addresses in the book that one source told of and that are not known (see `KNOWN_PER_HOST`). */
 export const HEARD_PER_SOURCE = 256
@@ -29,11 +28,10 @@ const NEEDY_RETRY_MS_MAX = 30_000
 const UNPROVEN_FAILURES_MAX = 3
 /** An address that worked before is forgotten if it fails and the last success is longer ago than this. */
 const PROVEN_KEPT_MS = 7 * 86_400_000
-/** How long an address is passed on after a node was there, and preferred to hearsay after a node said that it is there. */
+/** How long an address is passed on after a node was there or said so. For the same time the node's word ranks above hearsay. */
 const GOOD_MS = 86_400_000
 const KIND = 'address'
 
-/** An address of a node, and what is known of it. */
 export interface BookEntry {
   /** Canonical multiaddr with the id of the node. */
   readonly text: string
@@ -54,7 +52,6 @@ export interface BookEntry {
   readonly failures: number
 }
 
-/** What the book works with. */
 export interface AddressBookDependencies {
   readonly clock: Clock
   readonly writer: RecordWriter
@@ -85,7 +82,7 @@ export class AddressBook {
     return this.#entries.get(text)
   }
 
-  /** Loads what an earlier run wrote, in order of worth. Records that cannot be read or for which a bound has no room are removed. */
+  /** Records that cannot be read or for which a bound has no room are removed. */
   async load(records: PeerRecords): Promise<void> {
     const found = await records.load(KIND, 2 * ADDRESSES_MAX)
     const entries = found.flatMap(([key, value]) => {
@@ -124,10 +121,7 @@ export class AddressBook {
     return this.#reached.has(hostOf(ip))
   }
 
-  /**
-   * Notes that no node of this network answered there, and forgets the address after too many failures, or too long a time since the last
-   * success.
-   */
+  /** Notes that no node of this network answered there. */
   failed(text: string): void {
     const now = this.#deps.clock.now()
     this.#change(text, ({ failures }) => ({ triedMs: now, failures: failures + 1 }))
@@ -174,7 +168,7 @@ export class AddressBook {
       .map(({ text }) => text)
   }
 
-  /** The entry of an address, or a new one; undefined if the book does not take the address. */
+  /** Undefined if the book does not take the address. */
   #entryOf(text: string, source: string | undefined): BookEntry | undefined {
     const { clock, allowPrivate } = this.#deps
     const place = placeOf(text, allowPrivate)
@@ -304,12 +298,10 @@ function isReached({ successMs }: BookEntry): boolean {
   return successMs > 0
 }
 
-/** Whether a node was there: it said so itself, or we reached it. */
 function isKnown({ successMs, seenMs }: BookEntry): boolean {
   return successMs > 0 || seenMs > 0
 }
 
-/** How an entry is known: reached by us within a week, told by the node itself within a day, or hearsay. */
 function rankOf({ successMs, seenMs }: BookEntry, now: number): number {
   if (successMs > 0 && successMs >= now - PROVEN_KEPT_MS) return RANK_REACHED
   return seenMs > 0 && seenMs > now - GOOD_MS ? RANK_SEEN : RANK_HEARD
@@ -347,7 +339,7 @@ function readEntry(key: string, value: string, allowPrivate: boolean): BookEntry
   }
 }
 
-/** The node and the place of an address; undefined if the book does not take the address. */
+/** Undefined if the book does not take the address. */
 function placeOf(text: string, allowPrivate: boolean): Pick<BookEntry, 'text' | 'peer' | 'ip' | 'place'> | undefined {
   const address = parseNodeAddress(text)
   if (!address.ok) return undefined

@@ -17,12 +17,11 @@ export class Anchors {
     this.#writer = writer
   }
 
-  /** Multiaddrs, at most {@link ANCHORS_MAX}. */
+  /** Multiaddrs. */
   get texts(): readonly string[] {
     return this.#texts
   }
 
-  /** Loads what an earlier run wrote. */
   async load(records: PeerRecords): Promise<void> {
     const found = await records.load(KIND, ANCHORS_MAX)
     this.#texts = found.map(([, text]) => text).filter((text) => parseNodeAddress(text).ok)

@@ -11,7 +11,6 @@ export const BANS_MAX = 4_096
 const KIND = 'ban'
 const REASON_MAX = 120
 
-/** A ban of a peer or an address. */
 export interface Ban {
   /** Id of a peer, or an IP address. An IPv6 address stands for its whole /64. */
   readonly target: string
@@ -20,7 +19,7 @@ export interface Ban {
   readonly untilMs: number
 }
 
-/** Bans by peer id and by IP address. They are kept in the data folder, `peers/records`, under `ban/<id or address>`: see `LevelPeers`. */
+/** Bans by peer id and by IP address. They are kept in the data folder, `peers/records`, under `ban/<id or address>`. */
 export class Bans {
   readonly #clock: Clock
   readonly #writer: RecordWriter
@@ -32,7 +31,7 @@ export class Bans {
     this.#writer = writer
   }
 
-  /** Loads what an earlier run wrote. Bans that have ended or cannot be read are removed. */
+  /** Bans that have ended or cannot be read are removed. */
   async load(records: PeerRecords): Promise<void> {
     for (const [key, value] of await records.load(KIND, BANS_MAX)) {
       const name = key.slice(KIND.length + 1)
@@ -69,7 +68,7 @@ export class Bans {
     for (const ip of ips) if (rangeOf(ip) === 'public') this.ban(formatIp(ip), forMs, reason)
   }
 
-  /** Ends a ban. Fault: `p2p/not-banned`. */
+  /** Fault: `p2p/not-banned`. */
   lift(text: string): Result<Ban> {
     const name = nameOf(text)
     const ban = name === undefined ? undefined : this.#find(name)
@@ -109,7 +108,6 @@ export class Bans {
   }
 }
 
-/** Key of a ban: the peer id, or the machine of an IP address. */
 function nameOf(text: string): string | undefined {
   if (isPeerId(text)) return text
   const ip = parseIp(text)

@@ -12,7 +12,6 @@ export interface Connection {
   readonly openedAtMs: number
 }
 
-/** Hears of connections that open and close. */
 export interface ConnectionWatcher {
   opened(connection: Connection): void
   closed(connection: Connection): void
@@ -28,7 +27,7 @@ export interface Dialer {
    * `p2p/timeout`.
    */
   dial(address: string): Promise<Result<PeerId>>
-  /** Ends one connection. Unknown ids are ignored. */
+  /** Unknown ids are ignored. */
   hangUp(connectionId: string, reason: string): void
   watch(watcher: ConnectionWatcher): void
 }

@@ -24,7 +24,6 @@ export interface Finder {
   walk(): Promise<void>
 }
 
-/** What discovery works with. */
 export interface DiscoveryDependencies {
   readonly finder: Finder
   readonly book: AddressBook

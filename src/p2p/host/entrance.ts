@@ -30,21 +30,18 @@ export const HANDSHAKES = {
 } as const
 
 const SECOND_MS = 1_000
-/** Decay time of what a net has used. The net that used least has the next turn. */
+/** Decay time of what a net has used. */
 const USE_MS = 60_000
-/** How often waiting handshakes are looked at. */
 const LOOK_MS = 20
 /** Machines and nets that are remembered. Leaving and coming back must not reset their limits. */
 const REMEMBERED = 4_096
 
-/** An inbound socket of the transport. */
 export type InboundSocket = MultiaddrConnection & { readonly socket: Socket }
 
-/** What `Entrance` works with. */
 export interface EntranceDependencies {
   readonly clock: Clock
   readonly allowPrivate: boolean
-  /** Whether we dialled the machine at a multiaddr with success, or the operator or the release named it. */
+  /** See `Gate.isKnown`. */
   readonly isKnown: (address: string) => boolean
 }
 
@@ -169,7 +166,6 @@ export class Entrance {
     this.#look()
   }
 
-  /** Lets waiting sockets in while there is time, and looks again soon if some still wait. */
   #look(): void {
     const uses = new Map([...this.#waiting].map(({ net }) => [net, this.#usedBy(this.#netOf(net))]))
     const useOf = ({ net }: Stranger): number => uses.get(net) as number

@@ -80,7 +80,6 @@ const RPC_LIMITS = {
   maxPeerInfos: 16,
 }
 
-/** What gossip works with. */
 export interface GossipDependencies {
   readonly genesis: string
   readonly links: Links
@@ -148,18 +147,17 @@ export class Gossip {
     if (this.#started) this.#pubsub?.subscribe(id)
   }
 
-  /** Subscribes to the judged topics once the node has started. */
   start(): void {
     this.#started = true
     for (const topic of this.#judges.keys()) this.#pubsub?.subscribe(this.#wireName(topic))
   }
 
-  /** The node stops: streams that end from here on have no consequences. */
+  /** Streams that end from here on have no consequences. */
   stop(): void {
     this.#meter.stop()
   }
 
-  /** Publishes a message. It never throws. If no peer listens, the message is lost. */
+  /** It never throws. If no peer listens, the message is lost. */
   publish(topic: TopicName, body: Uint8Array): void {
     const id = textOf(idOf(body))
     if (this.#ignored.has(id)) this.#forget(id)
@@ -168,12 +166,10 @@ export class Gossip {
     })
   }
 
-  /** Peers in the gossip mesh of a topic, for metrics. */
   meshOf(topic: TopicName): readonly PeerId[] {
     return (this.#pubsub?.getMeshPeers(this.#wireName(topic)) ?? []) as PeerId[]
   }
 
-  /** Score of a peer within gossip, for metrics. */
   scoreOf(peer: PeerId): number {
     return this.#pubsub?.getScore(peer) ?? 0
   }
@@ -218,7 +214,7 @@ export class Gossip {
     return TopicValidatorResult.Ignore
   }
 
-  /** Counts a message into the load of its sender and of all peers; false if there is no room. */
+  /** False if there is no room. */
   #enter(from: PeerId, bytes: number): boolean {
     const places = [
       [from, JUDGED_MAX.peer],

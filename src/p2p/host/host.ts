@@ -24,7 +24,6 @@ import { type Blame, type Link, Links, socketOf } from './links.ts'
 import { NodeTable } from './node-table.ts'
 import { ASKED_MAX, Requests, reasonOf } from './streams.ts'
 
-/** What the host is opened with. */
 export interface HostOptions extends NodeSettings {
   readonly log: NetworkLog
 }
@@ -69,7 +68,7 @@ export class Host implements Network, Dialer {
     this.#gossip = new Gossip({ genesis, links: this.#links, blame, log })
   }
 
-  /** Builds the node that `start` starts. Rejects if libp2p refuses the settings. */
+  /** Rejects if libp2p refuses the settings. */
   async build(): Promise<void> {
     const gater = {
       denyDialPeer: (peer: LibPeerId) => !this.#mayDial(peer.toString() as PeerId, ''),
@@ -95,7 +94,6 @@ export class Host implements Network, Dialer {
     this.#finder = finder
   }
 
-  /** Finds nodes by the node table, by the local network, and by what peers say of themselves. */
   get finder(): Finder {
     if (this.#finder === undefined) throw new Error('the host is not built')
     return this.#finder
@@ -123,7 +121,7 @@ export class Host implements Network, Dialer {
     }
   }
 
-  /** Aborts all connections and stops the node. Resolves within two seconds, even if libp2p has not stopped by then. It never rejects. */
+  /** Resolves within two seconds, even if libp2p has not stopped by then. It never rejects. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop()
     return this.#stopping
@@ -134,15 +132,11 @@ export class Host implements Network, Dialer {
     this.#blame = blame
   }
 
-  /** Adds a listener that is called for each connected peer that `disconnect` is told to ban. */
   onBan(listener: BanListener): void {
     this.#banListeners.push(listener)
   }
 
-  /**
-   * Sets the gate that decides about connections. Without a gate, only `Entrance` and the bounds of inbound connections and of connections
-   * to one peer end any.
-   */
+  /** Without a gate, only `Entrance` and the bounds of inbound connections and of connections to one peer end any. */
   setGate(gate: Gate): void {
     this.#gate = gate
   }
@@ -214,7 +208,6 @@ export class Host implements Network, Dialer {
     this.#gossip.publish(topic, body)
   }
 
-  /** Bytes over the connections of a peer; null if it is not connected. */
   bytesOf(peer: PeerId): { readonly in: number; readonly out: number } | null {
     return this.#links.bytesOf(peer) ?? null
   }
@@ -223,12 +216,10 @@ export class Host implements Network, Dialer {
     return this.#links.total
   }
 
-  /** Peers in the gossip mesh of a topic, for metrics. */
   meshOf(topic: TopicName): readonly PeerId[] {
     return this.#gossip.meshOf(topic)
   }
 
-  /** Score of a peer within gossip, for metrics. */
   scoreOf(peer: PeerId): number {
     return this.#gossip.scoreOf(peer)
   }

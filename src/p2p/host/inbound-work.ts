@@ -7,8 +7,7 @@ import { ClockedBucket } from '../peers/budget.ts'
  * Main-thread time that inbound traffic takes and may take. Streams, muxer frames and units of gossip have a fixed cost (`npm run bench --
  * inbound-flood`). The time of judging gossip is measured; if the message is passed on, what was spent since the last pause is not charged.
  * Each connection has its own share. Beyond that it draws on one share for all. While both are used up, the connection is not read: it
- * loses time, and is not blamed. A new connection may take little at once, because peer ids are free. What an inbound connection owes at
- * its end is charged to its small network (`Entrance.charge`).
+ * loses time, and is not blamed. A new connection may take little at once, because peer ids are free.
  */
 export const INBOUND_WORK = {
   streamMs: 0.3,
@@ -18,7 +17,6 @@ export const INBOUND_WORK = {
   inboundShare: 0.005,
   outboundShare: 0.02,
   allShare: 0.25,
-  /** Milliseconds that may be taken at once. */
   ownBurstMs: 5,
   allBurstMs: 500,
   /** Longest time that a connection is not read, whatever it owes. A line that is silent for longer looks dead. */
@@ -27,7 +25,6 @@ export const INBOUND_WORK = {
 
 const LOOK_MS = 50
 
-/** A connection whose reading can be paused. */
 export interface Readable {
   readonly direction: 'inbound' | 'outbound'
   readonly isOpen: () => boolean
@@ -35,7 +32,6 @@ export interface Readable {
   resume(): void
 }
 
-/** Shares out the main-thread time for what peers send, before it is a request. */
 export class InboundWork {
   readonly #clock: Clock
   readonly #all: ClockedBucket
@@ -51,10 +47,7 @@ export class InboundWork {
   }
 }
 
-/**
- * Main-thread time that one connection takes and owes. Bytes that were read together are all worked through, so the connection may come to
- * owe time.
- */
+/** Bytes that were read together are all worked through, so the connection may come to owe time. */
 export class WorkAccount {
   readonly #connection: Readable
   readonly #own: ClockedBucket
@@ -74,7 +67,6 @@ export class WorkAccount {
     return Math.max(0, -this.#own.left)
   }
 
-  /** Charges work that was just done, in milliseconds. */
   spend(ms: number): void {
     if (this.#late !== null) {
       this.#late(ms)

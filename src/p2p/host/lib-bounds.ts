@@ -34,14 +34,13 @@ const AUTONAT: LibBounds = {
   answered: { burst: 4, perSecond: 0.05 },
 }
 
-/** Protocols of libp2p and their limits. An honest identify message has one to two KiB, an autonat message some hundred bytes. */
+/** An honest identify message has one to two KiB, an autonat message some hundred bytes. */
 export const LIB_BOUNDS: ReadonlyMap<string, LibBounds> = new Map([
   ['/ipfs/id/1.0.0', IDENTIFY],
   ['/ipfs/id/push/1.0.0', IDENTIFY],
   ['/libp2p/autonat/1.0.0', AUTONAT],
 ])
 
-/** Passes on the bytes of a stream. */
 export interface Dispatching {
   /** Empty until the protocol is negotiated. */
   readonly protocol: string
@@ -107,7 +106,6 @@ function seldom(protocol: string, handler: StreamHandler, clock: Clock): StreamH
   }
 }
 
-/** Writes an answer to every line of a negotiation. */
 export interface Answering {
   send(data: never): boolean
   abort(error: Error): void

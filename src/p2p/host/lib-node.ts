@@ -27,12 +27,10 @@ import { identityOf } from './identity.ts'
 import { answeringSeldom } from './lib-bounds.ts'
 import type { NodeTable } from './node-table.ts'
 
-/** How a node takes part in the network. */
 export interface NodeSettings {
   readonly key: PrivateKey
   /** Id of the genesis block, hex. */
   readonly genesis: string
-  /** Name and version of this program, as peers see it. */
   readonly agent: string
   readonly listen: { readonly host: string; readonly port: number }
   /** Address that peers are told; null for the addresses listened on. */
@@ -48,10 +46,8 @@ export interface NodeSettings {
   readonly clock: Clock
 }
 
-/** Parts that a node is built of beside its settings. */
 export interface NodeDependencies {
   readonly gater: ConnectionGater
-  /** Null if no node table is kept. */
   readonly table: NodeTable | null
   readonly gossip: Gossip
 }
@@ -70,13 +66,12 @@ const DIGITS = 16
 /** Connections beyond the two limits: those that are short-lived or about to be closed. */
 const SPARE_CONNECTIONS = 32
 
-/** A node, and its finder of other nodes. */
 export interface BuiltNode {
   readonly node: Libp2p
   readonly finder: Libp2pFinder
 }
 
-/** Builds the node; it listens only once it is started. */
+/** The node listens only once it is started. */
 export async function buildNode(settings: NodeSettings, parts: NodeDependencies): Promise<BuiltNode> {
   const { key, inboundMax, outboundMax } = settings
   const self: string = identityOf(key).peer
@@ -154,7 +149,6 @@ async function reachability({ upnp, clock }: NodeSettings): Promise<Record<strin
 
 type Finding = TypedEventTarget<{ readonly peer: CustomEvent<Libp2pPeerInfo> }>
 
-/** The services that find nodes; null if one is off. */
 interface FindingServices {
   readonly node: Pick<Libp2p, 'addEventListener' | 'getConnections'>
   /** libp2p asks each new connection once by itself. */
@@ -164,7 +158,6 @@ interface FindingServices {
   readonly mdns: Finding | null
 }
 
-/** Finds nodes by libp2p: the node table, mDNS, and what peers say of themselves when they connect. */
 class Libp2pFinder implements Finder {
   readonly #services: FindingServices
   readonly #listeners: FoundListener[] = []
@@ -218,7 +211,6 @@ export const PEER_NOTE_BYTES_MAX = 32_768
 /** Most protocols noted of those that a peer says it speaks. This node speaks some fifteen. */
 export const PEER_PROTOCOLS_MAX = 64
 
-/** A key of a note, as libp2p gives it. */
 interface Key {
   toString(): string
 }

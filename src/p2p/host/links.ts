@@ -45,14 +45,12 @@ const WRITE_QUEUE_MAX = 2 * MIB
 /** Two nodes that dial each other at the same time have two connections. A third is not needed. */
 const LINKS_PER_PEER_MAX = 2
 
-/** One open connection with its meters. */
 export interface Link extends Connection {
   readonly connection: LibConnection
   readonly unaskedBytes: ClockedBucket
   readonly ignoredBytes: ClockedBucket
   readonly gossipUnits: ClockedBucket
   readonly streamsOpened: ClockedBucket
-  /** Main-thread time that reading it takes. */
   readonly work: WorkAccount
   readonly bytes: { in: number; out: number }
 }
@@ -60,7 +58,6 @@ export interface Link extends Connection {
 /** Hears of offences that the transport sees. It must not throw. */
 export type Blame = (peer: PeerId, offence: Offence, about: string) => void
 
-/** What the links work with. */
 export interface LinksDependencies {
   readonly clock: Clock
   readonly log: NetworkLog
@@ -70,7 +67,6 @@ export interface LinksDependencies {
 
 /** Open connections by peer, metered. A peer counts as connected from its first connection to the end of its last. */
 export class Links {
-  /** Bytes over all connections since the start. */
   readonly total = { in: 0, out: 0 }
   readonly #deps: LinksDependencies
   readonly #work: InboundWork
@@ -107,7 +103,6 @@ export class Links {
     return this.#links.get(peer)?.find(({ connection }) => connection.status === 'open')
   }
 
-  /** Bytes over the open connections of a peer; undefined if it is not connected. */
   bytesOf(peer: PeerId): { readonly in: number; readonly out: number } | undefined {
     const links = this.#links.get(peer)
     return links?.reduce((sum, { bytes }) => ({ in: sum.in + bytes.in, out: sum.out + bytes.out }), { in: 0, out: 0 })
@@ -150,15 +145,12 @@ export class Links {
     if (left.length === 0) for (const listener of this.#listeners) listener.disconnected(peer)
   }
 
-  /** Ends every connection of a peer at once. Whatever is under way on them is lost. */
+  /** Whatever is under way on the connections is lost. */
   drop(peer: PeerId, reason: string): void {
     for (const { connection } of this.#links.get(peer) ?? []) connection.abort(new Error(reason))
   }
 
-  /**
-   * Blames a peer and ends its connections, however few points it has. For a peer that sends too much, breaks the format, or holds our
-   * memory.
-   */
+  /** Blames a peer and ends its connections, however few points it has. */
   expel(peer: PeerId, offence: Offence, about: string): void {
     // Bytes that are still in our buffers when a connection is cut must not count again.
     if (this.of(peer) === undefined) return
@@ -265,7 +257,6 @@ interface Muxer extends StreamMaker<MuxedStream> {
 
 type SocketStream = MessageStream & { readonly socket: Socket }
 
-/** The socket below a connection. */
 export function socketOf(connection: LibConnection): object {
   return layersOf(connection).socket
 }
@@ -276,7 +267,6 @@ function layersOf(connection: LibConnection) {
   return { socket: maConn, encrypted: muxer.maConn, muxer }
 }
 
-/** A stream of the muxer with its receive window. */
 export interface WindowedStream {
   readonly state: number
   /** Bytes of a whole window, and how many of them the other end may still send. */
@@ -285,12 +275,10 @@ export interface WindowedStream {
   sendWindowUpdate(): void
 }
 
-/** Makes the streams of a connection. */
 export interface StreamMaker<S extends WindowedStream = WindowedStream> {
   _newStream(...init: readonly unknown[]): S
 }
 
-/** A frame of yamux as it arrives. */
 export interface Frame {
   readonly header: { readonly flag: number; readonly streamID: number }
 }
@@ -308,7 +296,6 @@ const USED_SHARE = 1 / 8
 /** Once this many bytes are queued, they are sent before the turn ends. */
 const TOGETHER_BYTES = 16_384
 
-/** Whether a frame opens a stream. */
 export function opensStream({ header }: Frame): boolean {
   return header.streamID !== 0 && (header.flag & SYN) === SYN
 }
@@ -334,8 +321,8 @@ export function writeTogether(socket: Pick<Socket, 'cork' | 'uncork' | 'writable
 }
 
 /**
- * Lets streams report their window only once an eighth of it is used up. Otherwise the muxer would answer every frame, and every small
- * message, with a frame. No sender waits for this, because the rest of the window lasts until the report arrives.
+ * Lets streams report their window only once an eighth of it is used up. Otherwise the muxer would answer every small message with a frame.
+ * No sender waits for this, because the rest of the window lasts until the report arrives.
  */
 export function updateWindowsRarely(muxer: StreamMaker): void {
   const make = muxer._newStream.bind(muxer)

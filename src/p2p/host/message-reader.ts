@@ -5,10 +5,8 @@ export type Reading =
   | { readonly kind: 'message'; readonly bytes: Uint8Array }
   | { readonly kind: 'oversize' | 'partial' | 'closed' }
 
-/** Limits and listeners of a reader. */
 export interface ReaderOptions {
   readonly bytesMax: number
-  /** Hears of bytes of the stream that arrived. */
   onBytes(bytes: number): void
   /** Hears that there are bytes after the message. */
   onJunk(): void

@@ -1,4 +1,3 @@
-/** What is wrong with the bytes of a stream. */
 export type ScanOffence = 'malformed' | 'oversize'
 
 /** Fields of a protobuf message: bytes, an id or address, a number, or a message. */
@@ -57,7 +56,7 @@ export class MessageScanner {
     this.#shape = shape
   }
 
-  /** Takes the next bytes of the stream. Call it no more after an offence. */
+  /** Call it no more after an offence. */
   scan(bytes: Uint8Array): ScanOffence | null {
     for (let at = 0; at < bytes.length; ) {
       if (this.#skip > 0) {

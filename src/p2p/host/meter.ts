@@ -11,7 +11,6 @@ type Registrar = GossipSubComponents['registrar']
 /** Time limit for opening a gossip stream, which takes a round trip or two. */
 const OPEN_MS = 5_000
 
-/** What the meter works with. */
 export interface MeterDependencies {
   readonly links: Links
   readonly frameMax: number
@@ -80,14 +79,14 @@ export class GossipMeter {
         return
       }
     })
-    // `attach` opens the stream that gossipsub would ask for here, without holding up other peers.
+    // `#attach` opens the stream that gossipsub would ask for here, without holding up other peers.
     return handler(
       stream,
       facade(connection, { newStream: () => Promise.reject(new Error('the stream is opened elsewhere')) }),
     )
   }
 
-  /** Opens the one stream to a peer and gives it to gossipsub. It never rejects. */
+  /** It never rejects. */
   async #attach(topology: Topology, peer: LibPeerId, connection: Connection): Promise<void> {
     const id = peer.toString() as PeerId
     if (this.#attached.has(id)) return

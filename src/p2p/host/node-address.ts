@@ -19,7 +19,7 @@ const TEXT_MAX = 256
 const PEER_ID = /^12D3KooW[1-9A-HJ-NP-Za-km-z]{44}$/
 const DNS_NAME = /^(?=.{1,200}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/
 
-/** Reads a multiaddr of a node. Fault: `p2p/address`. */
+/** Fault: `p2p/address`. */
 export function parseNodeAddress(text: string): Result<NodeAddress> {
   const refuse = (reason: string): Result<never> => fail(fault('p2p/address', { text: text.slice(0, 100), reason }))
   if (text.length > TEXT_MAX) return refuse('it is too long')
@@ -38,12 +38,10 @@ export function parseNodeAddress(text: string): Result<NodeAddress> {
   })
 }
 
-/** Whether a text has the format of a peer id. */
 export function isPeerId(text: string): text is PeerId {
   return PEER_ID.test(text)
 }
 
-/** The same place with the id of the node there. */
 export function withPeer(address: NodeAddress, peer: PeerId): NodeAddress {
   const place = address.peer === null ? address.text : address.text.slice(0, address.text.lastIndexOf('/p2p/'))
   return { ...address, peer, text: `${place}/p2p/${peer}` }

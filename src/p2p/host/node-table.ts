@@ -26,7 +26,6 @@ const ASKED_PER_WALK = 8
 const KEY_BYTES = 32
 const NOTHING = new Uint8Array(0)
 
-/** What the table works with. */
 export interface NodeTableDependencies {
   readonly links: Links
   readonly clock: Clock
@@ -60,7 +59,6 @@ export class NodeTable {
     })
   }
 
-  /** Notes where a connected peer says that it listens. */
   heard(peer: PeerId, addresses: readonly string[]): void {
     if (!this.#questions.has(peer)) return
     const places = addresses.slice(0, ADDRESSES_PER_NODE).flatMap((text) => this.#placeOf(text))
@@ -68,7 +66,7 @@ export class NodeTable {
     else this.#entries.set(peer, { hash: hashOf(Buffer.from(peer)), addresses: places })
   }
 
-  /** Answers a question for nodes or a ping. A peer that asks for nodes too often gets none. A peer that sends anything else is cut off. */
+  /** A peer that asks for nodes too often gets none. A peer that sends anything but such a question or a ping is cut off. */
   answer(from: PeerId, body: Uint8Array): Uint8Array {
     const question = readQuestion(body)
     if (question === undefined) {

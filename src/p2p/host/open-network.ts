@@ -28,7 +28,6 @@ import { type Host, openHost } from './host.ts'
 import { loadIdentity } from './identity.ts'
 import { Peering } from './peering.ts'
 
-/** What the network part of a daemon works with. */
 export interface PeerNetworkDependencies {
   readonly config: Config
   readonly params: NetworkParams
@@ -41,14 +40,11 @@ export interface PeerNetworkDependencies {
   readonly onFatal: (error: unknown) => void
 }
 
-/** A node's part of the peer-to-peer network. */
 export interface PeerNetwork {
   readonly node: PeerNode
-  /** The network as the API shows it. */
   readonly api: NetworkApi
   /** Multiaddrs at which peers reach us. Before the start there is at most the one to announce. */
   readonly addresses: () => readonly string[]
-  /** Number of peers in the gossip mesh for blocks. */
   readonly meshSize: () => number
   readonly bytes: () => { readonly in: number; readonly out: number }
   /** Listens, then dials. Faults: `p2p/port-taken`, `p2p/address-unusable`. */
@@ -60,7 +56,7 @@ export interface PeerNetwork {
 const DEVNET_HOST = '127.0.0.1'
 const EVERYWHERE = '0.0.0.0'
 
-/** Opens the network part. It talks to no peer before its start. */
+/** Talks to no peer before its start. */
 export async function openPeerNetwork(options: PeerNetworkDependencies): Promise<Result<PeerNetwork>> {
   const { config, logger } = options
   const paths = folderPaths(config.dataDir)

@@ -11,7 +11,6 @@ import type { Connection, Dialer, Gate } from './dialer.ts'
 import { type Merits, protectedOf, victimOf } from './eviction.ts'
 import { ipOf, type NodeAddress, parseNodeAddress, withPeer } from './node-address.ts'
 
-/** How many connections a node has, and to whom. */
 export interface PeerManagerSettings {
   /** Connections that it seeks by itself, beside those to configured peers. */
   readonly outbound: number
@@ -24,7 +23,6 @@ export interface PeerManagerSettings {
   readonly seeds: readonly string[]
 }
 
-/** What the manager works with. */
 export interface PeerManagerDependencies {
   readonly dialer: Dialer
   readonly book: AddressBook
@@ -88,7 +86,7 @@ export class PeerManager implements Gate {
     for (const connection of dependencies.dialer.connections()) this.#opened(connection)
   }
 
-  /** Begins to dial. Anchors of the last run come before other known addresses. */
+  /** Anchors of the last run come before other known addresses. */
   start(): void {
     this.#anchors = this.#deps.anchors.texts.flatMap((text) => addressesIn([text]))
     this.#tick()
@@ -101,7 +99,6 @@ export class PeerManager implements Gate {
     this.#noteAnchors()
   }
 
-  /** Looks at once at what is to be done, because something changed. */
   poke(): void {
     if (this.#cancel === null || this.#stopped) return
     this.#cancel()
@@ -115,7 +112,6 @@ export class PeerManager implements Gate {
       if (connection.peer === peer && text !== null) this.#deps.book.succeeded(text)
   }
 
-  /** Notes that a peer was the first to bring a block or a transaction. */
   useful(peer: PeerId, what: 'block' | 'transaction'): void {
     if (!this.#connections().some((connection) => connection.peer === peer)) return
     const merits = this.#merits.get(peer) ?? { blockMs: 0, transactionMs: 0 }
@@ -209,7 +205,6 @@ export class PeerManager implements Gate {
     for (const { id, peer } of inbound.slice(settings.inboundMax)) if (!this.#isOurs(peer)) dialer.hangUp(id, 'full')
   }
 
-  /** Dials configured peers that are not connected, without ever giving up. */
   #redial(): void {
     const needy = this.isNeedy()
     for (const pin of this.#pins)
@@ -301,7 +296,7 @@ export class PeerManager implements Gate {
     for (const pin of this.#pins) if (pin.peer === peer) pin.lost(livedMs)
   }
 
-  /** Makes room for one more inbound peer, if need be by ending another. False if no connection may end for it. */
+  /** Makes room if need be by ending another connection. False if none may end. */
   #roomFor(peer: PeerId): boolean {
     const { dialer, settings } = this.#deps
     const inbound = this.#inbound()
@@ -453,9 +448,7 @@ const SETTLE_MS = 2_000
 /** If the other end dialled both connections, it chooses. We choose if it has not done so in this time. */
 const OTHERS_CHOICE_MS = 10_000
 
-/**
- * Connections to hang up. Both ends keep the same one: one dialled by the peer with the lesser id, and of several by one end the oldest.
- */
+/** Connections to hang up. Both ends keep the same one: the oldest that the peer with the lesser id dialled, or else the oldest. */
 export function surplusOf(connections: readonly Connection[], self: PeerId, nowMs: number): readonly Connection[] {
   const byPeer = Map.groupBy(connections, ({ peer }) => peer)
   return [...byPeer].flatMap(([peer, all]) => {

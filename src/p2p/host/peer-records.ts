@@ -22,7 +22,7 @@ export class RecordWriter {
     this.#onError = onError
   }
 
-  /** Sets a record soon; null removes it. */
+  /** Null removes. */
   put(key: string, value: string | null): void {
     if (this.#closed || (this.#changes.size >= CHANGES_MAX && !this.#changes.has(key))) return
     this.#changes.set(key, value)

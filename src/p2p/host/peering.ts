@@ -14,14 +14,12 @@ import { isPeerId } from './node-address.ts'
 import { PeerManager, type PeerManagerSettings } from './peer-manager.ts'
 import { type PeerRecords, RecordWriter } from './peer-records.ts'
 
-/** The part of the transport that handles connections. */
 export interface PeeringHost extends Dialer {
   readonly finder: Finder
   setGate(gate: Gate): void
   onBan(listener: (peer: PeerInfo, reason: string) => void): void
 }
 
-/** What peering works with. */
 export interface PeeringDependencies {
   readonly host: PeeringHost
   readonly peers: Peers
@@ -66,7 +64,7 @@ export class Peering {
     for (const { info } of peers.list()) this.manager.ready(info.id)
   }
 
-  /** Reads what earlier runs wrote. Nothing is dialled before `start`. The caller closes the records. */
+  /** Nothing is dialled before `start`. The caller closes the records. */
   static async open(dependencies: PeeringDependencies): Promise<Peering> {
     const { records, clock, random, log, settings } = dependencies
     const writer = new RecordWriter(records, (error) =>
@@ -92,19 +90,16 @@ export class Peering {
   }
 }
 
-/** What the network view works with. */
 export interface NetworkViewDependencies {
   readonly peers: Peers
   readonly bans: Bans
   readonly manager: PeerManager
-  /** Bytes over the connections of a peer; null if it is not connected. */
   readonly bytesOf: (peer: PeerId) => { readonly in: number; readonly out: number } | null
 }
 
 const HOUR_MS = 3_600_000
 const OPERATORS_REASON = 'the operator'
 
-/** The network as the API shows it, with the operator's bans. */
 export class NetworkView implements NetworkApi {
   readonly #deps: NetworkViewDependencies
   readonly #offences = new Map<PeerId, Record<string, number>>()

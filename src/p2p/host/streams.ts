@@ -17,9 +17,8 @@ const REQUEST_MS = 5_000
 /** Bytes of framing and protocol names that come with an answer. */
 const OVERHEAD_BYTES = 512
 
-/** What requests work with. */
 export interface RequestsDependencies {
-  /** Id of the genesis block, hex. Its first digits are in the protocol names. */
+  /** Hex. */
   readonly genesis: string
   readonly links: Links
   readonly blame: Blame
@@ -48,7 +47,7 @@ export class Requests {
     return CHANNELS[protocol].concurrentMax * STREAMS_PER_ANSWER
   }
 
-  /** Sends a request and waits for the reply. Faults: `p2p/unreachable`, `p2p/timeout`, `p2p/too-large`. */
+  /** Faults: `p2p/unreachable`, `p2p/timeout`, `p2p/too-large`. */
   async ask(peer: PeerId, protocol: ChannelName, body: Uint8Array): Promise<Result<Uint8Array>> {
     const { requestMax, deadlineMs } = CHANNELS[protocol]
     if (body.length > requestMax) return fail(fault('p2p/too-large', { protocol, bytesMax: requestMax }))
@@ -68,7 +67,7 @@ export class Requests {
     }
   }
 
-  /** Answers one stream of a protocol. It never rejects. */
+  /** It never rejects. */
   async answer(
     ...[protocol, handler, stream, connection]: [ChannelName, RequestHandler, Stream, Connection]
   ): Promise<void> {
@@ -138,8 +137,7 @@ export class Requests {
     const peer = connection.remotePeer.toString() as PeerId
     const body = await this.#readRequest(protocol, peer, stream)
     if (body === undefined) return
-    // Requests of the other protocols have limits of their own, so their streams are not counted as opened. Questions to the node table
-    // have none.
+    // Requests of the other protocols have limits of their own, so their streams are not counted as opened.
     if (protocol !== 'kad') this.#deps.links.requested(connection)
     const room = this.#rooms.get(peer) ?? new ReplyRoom()
     this.#rooms.set(peer, room)

@@ -5,7 +5,6 @@ const MIB = 1_048_576
 
 /** What one peer may use. Verification is charged before the work and given back for good results, so good blocks cost nothing. */
 export const ALLOWANCES = {
-  /** Requests that we answer. */
   requests: { burst: 400, perSecond: 100 },
   /** Of these, status requests. They are answered without waiting for a turn; honest peers send three a minute. */
   statuses: { burst: 30, perSecond: 0.5 },
@@ -20,10 +19,8 @@ export const ALLOWANCES = {
   uselessTransactions: { burst: 2_048, perSecond: 32 },
 } as const satisfies Record<string, Allowance>
 
-/** Name of an allowance. */
 export type Resource = keyof typeof ALLOWANCES
 
-/** A bucket that reads its clock. */
 export class ClockedBucket {
   readonly #bucket: Bucket
   readonly #clock: Clock
@@ -50,7 +47,6 @@ export class ClockedBucket {
   }
 }
 
-/** One peer's allowances. */
 export class Budget {
   readonly #clock: Clock
   readonly #buckets = new Map<Resource, ClockedBucket>()
@@ -59,12 +55,11 @@ export class Budget {
     this.#clock = clock
   }
 
-  /** Takes an amount. False, with nothing taken, if less is left. */
+  /** False, with nothing taken, if less is left. */
   take(resource: Resource, amount: number): boolean {
     return this.#of(resource).take(amount)
   }
 
-  /** Gives back what was taken for something good. */
   giveBack(resource: Resource, amount: number): void {
     this.#of(resource).giveBack(amount)
   }

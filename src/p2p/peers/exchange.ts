@@ -12,10 +12,8 @@ import type { Serving, Turn } from './serving.ts'
 
 /** Reasons for a refusal, as they stand in the reply after its first byte. */
 export const REFUSALS = ['busy', 'not-held', 'unknown', 'not-ready', 'other-network'] as const
-/** A reason for a refusal. */
 export type Refusal = (typeof REFUSALS)[number]
 
-/** The answer to a request. */
 export type Answer<P extends ProtocolName> = { readonly reply: ReplyOf<P> } | { readonly refusal: Refusal }
 
 /** Answers the requests of one protocol. `turn` measures and paces the work. The answer never rejects. */
@@ -25,7 +23,6 @@ export type Answerer<P extends ProtocolName> = (
   turn: Turn,
 ) => Promise<Answer<P>> | Answer<P>
 
-/** The peers as the exchange sees them. */
 export interface Conduct {
   /** Undefined for peers that are gone. */
   budgetOf(peer: PeerId): Budget | undefined
@@ -40,7 +37,6 @@ const LATE_MS = 1_000
 /** Requests that a refusal as `busy` takes off a peer's allowance. Refusing costs us too, so a peer should not keep asking. */
 export const REFUSED_REQUESTS = 20
 
-/** Hears latencies and counts of requests, for metrics. */
 export interface ExchangeListener {
   asked(protocol: ProtocolName, outcome: 'answered' | 'refused' | 'failed', ms: number, bytes: number): void
   answered(protocol: ProtocolName, outcome: 'answered' | 'refused', bytes: number): void
@@ -105,8 +101,7 @@ export class Exchange {
       const must = protocol === 'status'
       turn.stop()
       const isIn = await this.#serving.enter(from, protocol, turn, must)
-      // The turn goes on only after the wait. Otherwise each of many requests that are admitted together would count the work of the
-      // requests before it.
+      // Only now, after the wait. Otherwise each of many requests that are admitted together would count the work of those before it.
       turn.start()
       if (!isIn) return this.#refuse(from, turn, 'busy')
       const answer = await answerer(from, request, turn)
@@ -126,7 +121,7 @@ export class Exchange {
     return refusalBytes(refusal)
   }
 
-  /** The decoded request, or the reason to refuse it that is known before any work. The peer is charged for the request and its bytes. */
+  /** The decoded request, or the reason to refuse it. The peer is charged for the request and its bytes. */
   #readRequest<P extends ProtocolName>(protocol: P, from: PeerId, body: Uint8Array): RequestOf<P> | Refusal {
     const budget = this.#conduct.budgetOf(from)
     if (budget === undefined) return 'not-ready'

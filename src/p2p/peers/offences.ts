@@ -7,21 +7,17 @@ export const OFFENCES = {
   /** A message that cannot be decoded, or breaks its own rules. */
   malformed: 100,
   oversize: 100,
-  /** A header whose proof of work is false. */
   'bad-work': 100,
   /** A header that contradicts its parent. */
   'bad-header': 100,
-  /** A block that consensus refuses. */
   'bad-block': 100,
   /** A part of the state that its root does not prove. */
   'bad-state': 100,
-  /** Keys that are not those of the address. */
   'bad-keys': 100,
   /** A body that its header does not name. */
   'bad-body': 50,
   /** A transaction that no block can hold, or a false signature. */
   'bad-transaction': 20,
-  /** Something that was not asked for. */
   unasked: 20,
   /** More than it may use of requests, bytes, verification, streams or pings. */
   flood: 10,
@@ -30,17 +26,12 @@ export const OFFENCES = {
   useless: 5,
 } as const satisfies Record<string, number>
 
-/** Name of an offence. */
 export type Offence = keyof typeof OFFENCES
 
 /** Offences that a slow machine commits too. They lead to disconnection at most, never to a ban. */
 export const OF_THE_SLOW: ReadonlySet<Offence> = new Set<Offence>(['timeout', 'useless'])
 
-/** Points at which a peer is disconnected. */
 export const DISCONNECT_POINTS = 50
-/** Points at which a peer is banned. */
 export const BAN_POINTS = 100
-/** Time in which points fade by half. */
 export const HALF_LIFE_MS = 600_000
-/** How long a ban lasts. */
 export const BAN_MS = 86_400_000

@@ -6,7 +6,6 @@ import type { ReplyOf, RequestOf } from '../wire/messages.ts'
 import type { ProtocolName } from '../wire/protocols.ts'
 import type { Peers } from './peers.ts'
 
-/** How long a busy peer is left alone before it is asked again. */
 const BUSY_MS = 500
 
 /** Whether a peer would answer, but not at the moment. */
@@ -14,14 +13,12 @@ export function isBusy({ code, detail }: Fault): boolean {
   return code === 'p2p/refused' && detail.reason === 'busy'
 }
 
-/** What patient asking works with. */
 export interface Patience {
   readonly peers: Pick<Peers, 'exchange'>
   readonly timers: Timers
   readonly times: number
 }
 
-/** Asks a peer, and again while it says that it is busy, `times` times at most. */
 export async function askPatiently<P extends ProtocolName>(
   { peers, timers, times }: Patience,
   ...[peer, protocol, request]: [PeerId, P, RequestOf<P>]
@@ -34,8 +31,8 @@ export async function askPatiently<P extends ProtocolName>(
 }
 
 /**
- * Milliseconds waited for a peer that its answers have not made up for. A deadline for each answer would not do: each may come just in time
- * and hold next to nothing. Below zero if more was given, down to a bound.
+ * Milliseconds waited for a peer that its answers have not made up for; below zero if more was given, down to a bound. A deadline for each
+ * answer would not do: each may come just in time and hold next to nothing.
  */
 export class Owed {
   ms = 0
@@ -45,7 +42,6 @@ export class Owed {
     this.#spareMs = spareMs
   }
 
-  /** Adds a wait, and takes off the time that the answer was worth. */
   note(waitedMs: number, worthMs: number): void {
     this.ms = Math.max(-this.#spareMs, this.ms + waitedMs - worthMs)
   }

@@ -31,7 +31,6 @@ export interface Peer {
   readonly latencyMs: number | null
 }
 
-/** Hears of peers that have shaken hands, of their news, and of those that leave. */
 export interface PeerListener {
   ready?(peer: Peer): void
   news?(peer: Peer): void
@@ -40,10 +39,8 @@ export interface PeerListener {
   useful?(id: PeerId, what: News): void
 }
 
-/** What a peer can be the first to tell of. */
 export type News = 'block' | 'transaction'
 
-/** What the peers work with. */
 export interface PeersDependencies {
   readonly network: Network
   readonly ruleBook: RuleBook
@@ -51,7 +48,7 @@ export interface PeersDependencies {
   readonly timers: Timers
   readonly log: NetworkLog
   readonly ownStatus: () => Status
-  /** Makes a pacer for each answer. Without it answers are not paced. */
+  /** Makes a pacer for each answer. */
   readonly pacer?: () => Pacer
   /** A finer clock for the cost of answers. Without it, as on virtual time, answering takes no time. */
   readonly stopwatch?: () => number
@@ -129,7 +126,6 @@ export class Peers implements Conduct {
     return false
   }
 
-  /** Gives back what was charged for something that turned out good. */
   creditVerification(id: PeerId, ms: number): void {
     this.#members.get(id)?.budget.giveBack('verificationMs', ms)
   }
@@ -146,7 +142,7 @@ export class Peers implements Conduct {
     if (consequence !== 'none') this.#deps.network.disconnect(id, offence, consequence === 'ban')
   }
 
-  /** Notes the end of the branch that a peer shows, proven or not. It is held to that as to its status. */
+  /** Notes the end of the branch that a peer shows, proven or not. */
   noteClaim(id: PeerId, head: PeerHead): void {
     const member = this.#members.get(id)
     if (member?.peer === undefined) return
@@ -155,7 +151,6 @@ export class Peers implements Conduct {
     this.noteHead(id, head)
   }
 
-  /** Notes that a peer sent or announced a block. The head with most work counts, on a tie the one that was noted earlier. */
   noteHead(id: PeerId, head: PeerHead): void {
     const member = this.#members.get(id)
     if (member?.peer === undefined || head.totalWork <= member.peer.head.totalWork) return
@@ -196,7 +191,6 @@ export class Peers implements Conduct {
     if (member.peer !== undefined) for (const listener of this.#listeners) listener.gone?.(id, member.peer)
   }
 
-  /** Asks a peer for its status, now and every `STATUS_EVERY_MS`. */
   async #greet(member: Member): Promise<void> {
     const { id } = member.info
     const startedMs = this.#deps.clock.now()
@@ -245,7 +239,6 @@ export class Peers implements Conduct {
   }
 }
 
-/** What follows from an offence. */
 export type Consequence = 'none' | 'disconnect' | 'ban'
 
 /** Most peers whose points are remembered, even after they left. */
@@ -256,7 +249,7 @@ interface Points {
   readonly atMs: number
 }
 
-/** Points of peers for offences. They outlast a connection. Otherwise a peer could clear them by leaving. */
+/** Points of peers for offences. They outlast a connection, so that a peer cannot clear them by leaving. */
 export class Reputation {
   readonly #clock: Clock
   readonly #points = new LruMap<PeerId, Points>(PEERS_KEPT)
@@ -280,7 +273,6 @@ export class Reputation {
     return points >= DISCONNECT_POINTS ? 'disconnect' : 'none'
   }
 
-  /** Forgets a peer's points because its ban was lifted. */
   forgive(peer: PeerId): void {
     this.#points.delete(peer)
   }

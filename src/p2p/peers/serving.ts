@@ -7,10 +7,9 @@ import type { ProtocolName } from '../wire/protocols.ts'
 export type Work = ProtocolName | 'claimedHeaders' | 'toldTransactions'
 
 /**
- * How much of the main thread answering may take. Each peer has a share, averaged over some seconds. All peers together have another share,
- * with a short burst. A request for which no time is left waits; the peer that used least goes first. After a while the request is refused
- * as `busy`. Checks of headers and of told transactions have shares of their own. So following the chain waits for no request, and liars
- * who make us check take nothing from answers.
+ * How much of the main thread answering may take: for one peer, and for all peers together. A request for which no time is left waits, and
+ * after a while it is refused as `busy`. Checks of headers and of told transactions have shares of their own, so that they and the answers
+ * do not starve each other.
  */
 export const SERVING = {
   /** Share of the main thread for one peer, and the time over which it is averaged. */
@@ -37,7 +36,6 @@ const FIRST_MS = 10
 /** Peers whose use is remembered, even after they left. Leaving must not clear it. */
 const PEERS_KEPT = 4_096
 
-/** What serving works with. */
 export interface ServingDependencies {
   readonly clock: Clock
   readonly timers: Timers
@@ -68,7 +66,6 @@ interface Waiter {
 export class Turn implements Pacer {
   readonly #pacer: Pacer
   readonly #stopwatch: (() => number) | null
-  /** Milliseconds that were charged before the work. */
   chargedMs = 0
   #spentMs = 0
   #sinceMs: number | null = null
@@ -83,7 +80,7 @@ export class Turn implements Pacer {
     this.#sinceMs = this.#stopwatch?.() ?? null
   }
 
-  /** Stops measuring; gives the main-thread milliseconds so far. */
+  /** Gives the main-thread milliseconds so far. */
   stop(): number {
     if (this.#sinceMs !== null) this.#spentMs += (this.#stopwatch?.() ?? 0) - this.#sinceMs
     this.#sinceMs = null
@@ -124,7 +121,6 @@ export class Turn implements Pacer {
   }
 }
 
-/** Shares the main thread's time for answers among peers. */
 export class Serving {
   readonly #deps: ServingDependencies
   readonly #uses = new LruMap<PeerId, Use>(PEERS_KEPT)
@@ -149,7 +145,7 @@ export class Serving {
   }
 
   /**
-   * Waits until there is time and charges the highest cost of the protocol; false if the wait is too long or serving stops. With `must` it
+   * Waits until there is time, and charges the highest cost of the protocol. False if the wait is too long or serving stops. With `must` it
    * never waits.
    */
   async enter(peer: PeerId, protocol: Work, turn: Turn, must: boolean): Promise<boolean> {
@@ -182,8 +178,8 @@ export class Serving {
   }
 
   /**
-   * Does work that a peer causes beside requests, out of the same share of the peer. It waits as long as it takes; null if serving stops
-   * before. `bytes` is the size of what the work is for. Rejects if the work rejects.
+   * Does work that a peer causes beside requests. It waits as long as it takes; null if serving stops before. `bytes` is the size of what
+   * the work is for. Rejects if the work rejects.
    */
   async work<T>(peer: PeerId, kind: Work, bytes: number, work: (turn: Turn) => Promise<T>): Promise<T | null> {
     const turn = this.begin()
@@ -197,7 +193,7 @@ export class Serving {
     }
   }
 
-  /** Settles the real cost of an admitted request, with the bytes of its reply. */
+  /** Replaces the charge for an admitted request by its real cost. */
   settle(peer: PeerId, protocol: Work, turn: Turn, replyBytes: number): void {
     turn.add(SERVING.requestMs + (replyBytes / MIB) * SERVING.mibMs)
     const ms = turn.stop()
@@ -205,16 +201,13 @@ export class Serving {
     this.#charge(peer, this.#potOf(protocol), ms - turn.chargedMs)
   }
 
-  /** Ends all waits. After it only requests with `must` are admitted. */
+  /** After it only requests with `must` are admitted. */
   stop(): void {
     this.#stopped = true
     for (const waiter of this.#waiting) waiter.admit(false)
   }
 
-  /**
-   * Counts the cost of a refused request as use of the peer, but not of the common share: no other peer must go short because one asks too
-   * much.
-   */
+  /** Charges a refused request to the peer, but not to the common share: no other peer must go short because one asks too much. */
   refused(peer: PeerId, turn: Turn): void {
     turn.add(SERVING.requestMs)
     this.#note(peer, turn.stop())
@@ -255,7 +248,6 @@ export class Serving {
     this.#uses.set(peer, { ms: Math.max(0, this.#usedBy(peer) + ms), atMs: this.#deps.clock.now() })
   }
 
-  /** Admits waiting requests, those of the peer that used least first, and looks again while any wait. */
   #look(): void {
     const uses = new Map([...this.#waiting].map(({ peer }) => [peer, this.#usedBy(peer)]))
     const useOf = ({ peer }: Waiter): number => uses.get(peer) as number

@@ -7,13 +7,12 @@ import type { Peers } from '../peers/peers.ts'
 import { TRANSACTION_IDS_MAX } from '../wire/messages.ts'
 import { pause } from './within.ts'
 
-/** How long ids are gathered for one message. */
 const GATHER_MS = 5
 /** Wait between two messages to one peer. Without it a steady stream would use up the requests that the peer allows us. */
 const BETWEEN_MS = 25
-/** How often a busy peer is told the same ids. After that it finds them in our pool. */
+/** How often a busy peer is told the same ids. */
 const BUSY_TIMES = 10
-/** Most ids that wait for one peer. The peer finds further ids in our pool. */
+/** Most ids that wait for one peer. It is not told of further ones. */
 const QUEUE_MAX = 8_192
 /** Ids of which this node remembers that a peer knows them. */
 const KNOWN_MAX = 8_192
@@ -25,7 +24,7 @@ interface Listener {
   telling: boolean
 }
 
-/** Tells peers of transactions by their ids, many in one message. A peer is not told of ids that it is remembered to know. */
+/** Tells peers of transactions by their ids, many in one message. */
 export class Announcer {
   readonly #peers: Peers
   readonly #timers: Timers
@@ -44,7 +43,6 @@ export class Announcer {
     for (const id of ids) known.add(id)
   }
 
-  /** Tells every peer that does not know the transaction yet, as far as this node knows. */
   tell(id: WtxId): void {
     if (this.#stopped) return
     for (const { info } of this.#peers.list()) {

@@ -7,7 +7,6 @@ import { type FetchDependencies, fetchBody, fetchMissing, type Givers } from './
 import type { BlockFacts } from './relay-facts.ts'
 import { pause, within } from './within.ts'
 
-/** What an assembly works with. */
 export interface AssemblyDependencies extends FetchDependencies {
   readonly facts: BlockFacts
   readonly givers: Givers
@@ -16,7 +15,6 @@ export interface AssemblyDependencies extends FetchDependencies {
   readonly extra: () => readonly Transaction[]
 }
 
-/** A header whose body is looked for. */
 export interface Wanted {
   readonly tip: CheckedTip
   /** The peer that sent the first message about the block. */
@@ -61,13 +59,12 @@ type Kind = keyof typeof STAGGER_MS
 
 /**
  * Puts the body of one block together: from what is here, from what senders of its header give, and last from a whole body. A header does
- * not vouch for the short ids beside it, so each message speaks for its sender alone. The first body that has the roots of the header ends
- * the search.
+ * not vouch for the short ids beside it, so each message speaks for its sender alone.
  */
 export class Assembly {
   readonly tip: CheckedTip
   readonly from: PeerId
-  /** The block with its body, undefined if no peer gave it. */
+  /** Undefined if no peer gave the body. */
   readonly assembled: Promise<Assembled | undefined>
   readonly #deps: AssemblyDependencies
   /** Senders in the order of their messages. The slots are those that the sender can be asked to fill; null if it cannot be asked. */
@@ -155,7 +152,6 @@ export class Assembly {
     this.#finish(undefined)
   }
 
-  /** The block, if no transaction is missing and the body has the roots of the header. */
   #blockOf(slots: Slots): MatchedBlock | undefined {
     const transactions = slots.filter((tx) => tx !== undefined)
     if (transactions.length < slots.length) return undefined
@@ -228,9 +224,9 @@ export class Assembly {
   }
 
   /**
-   * What is asked next. The sender of a message comes first, for what its message lacks. Then come whole bodies: of senders, of peers whose
-   * head has as much work, and of chosen peers, since gossip brings a message from its first sender alone, and that one may lie. Once
-   * `STRANGERS_AT_ONCE` strangers keep us waiting, chosen peers go before all strangers, even if they are asked for the whole body.
+   * What is asked next. The sender of a message comes first, for what its message lacks. Then come whole bodies, of chosen peers too, since
+   * gossip brings a message from its first sender alone, and that one may lie. Once `STRANGERS_AT_ONCE` strangers keep us waiting, chosen
+   * peers go before all strangers.
    */
   #next(): Question | undefined {
     const { peers } = this.#deps
@@ -249,7 +245,6 @@ export class Assembly {
     return mayAskWhole ? { peer: whole, kind: 'whole', slots: null, isRescue } : undefined
   }
 
-  /** Whether so many strangers keep us waiting that a chosen peer goes first. */
   get #areStrangersAwaited(): boolean {
     return [...this.#underWay].filter((peer) => !this.#isChosen(peer)).length >= STRANGERS_AT_ONCE
   }

@@ -24,7 +24,6 @@ export interface BlockSink {
   take(block: Block, from: PeerId | null, known: Foreknown): Promise<Result<ImportOutcome>>
 }
 
-/** What the relay of blocks works with. */
 export interface BlockRelayDependencies {
   readonly network: Network
   readonly peers: Peers
@@ -51,15 +50,13 @@ export interface BlockRelayDependencies {
 const ASSEMBLIES_MAX = 16
 const ASSEMBLIES_MAX_EACH = 4
 const REMEMBERED = 4_096
-/**
- * How often the body of a block is looked for. After that the block's sender is asked for headers, and the synchroniser fetches the body.
- */
+/** How often the body of a block is looked for. After that its sender is asked for headers. */
 const TRIES_MAX = 5
 /** Most bytes of transactions that travel whole in a message of ours because peers may lack them. */
 const PREFILLED_BYTES_MAX = 131_072
 /** Milliseconds of one core for one proof of work. */
 export const WORK_MS = 0.25
-/** A header that is early by up to this is held until its time. An earlier one is dropped, and is found later by the status of peers. */
+/** A header that is early by up to this is held until its time. An earlier one is dropped. */
 export const EARLY_MS_MAX = 120_000
 const BAD_REMEMBERED = 4_096
 
@@ -113,7 +110,7 @@ export class BlockRelay {
     await Promise.all(this.#imports.values())
   }
 
-  /** The body of a block that is being put together, once it is complete; undefined if there is no such block, or its body never comes. */
+  /** Undefined if the block is not being put together, or its body never comes. */
   bodyUnderway(id: BlockId): Promise<readonly Transaction[] | undefined> {
     return this.#assemblies.get(id)?.assembled.then((found) => found?.block.transactions) ?? Promise.resolve(undefined)
   }
@@ -219,7 +216,7 @@ export class BlockRelay {
     return false
   }
 
-  /** Starts to put a block together, or adds a message to one that is under way. True if this message gave the body at once. */
+  /** True if this message gave the body at once. */
   #assemble(from: PeerId, { compact, tip, waitMs }: Heard, prefilled: Slots): boolean {
     const { peers, timers, mempool, extra } = this.#deps
     const { id } = compact
@@ -275,7 +272,6 @@ export class BlockRelay {
       this.#deps.onUnknownParent(assembly.from)
   }
 
-  /** Announces a block if peers can have its parent. */
   #announceChild(block: Block | undefined): void {
     if (block !== undefined && this.#isTold(block.header.parent)) this.announce(block)
   }
@@ -293,7 +289,6 @@ interface HeaderJudgeDependencies {
   readonly workVerifier: WorkVerifier
   readonly clock: Clock
   readonly facts: BlockFacts
-  /** Tip of a block that is being put together. */
   readonly tipOf: (id: BlockId) => HeaderTip | undefined
 }
 
@@ -351,7 +346,7 @@ class HeaderJudge {
     return entry.invalid ? 'invalid' : headerTipOf(chain.database, entry)
   }
 
-  /** Whether the proof of work holds; undefined where it was not checked. */
+  /** Undefined where the proof of work was not checked. */
   #prove(from: PeerId, header: SealedHeader): Promise<boolean | undefined> {
     if (this.#deps.chain.proven.has(header.id)) return Promise.resolve(true)
     const running = this.#hashing.get(header.id)

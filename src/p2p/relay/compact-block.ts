@@ -22,7 +22,6 @@ export interface CompactBlock extends SealedHeader {
 /** What is known of a block's transactions, by index; undefined where one is missing. */
 export type Slots = readonly (Transaction | undefined)[]
 
-/** Works out the short ids of many transactions under one key. */
 export type ShortIdHasher = (key: Uint8Array, wtxIds: readonly WtxId[]) => readonly number[]
 
 /** Wtxids that are hashed in one go. More would only take more memory. */
@@ -32,7 +31,6 @@ const MESSAGE_BYTES = 2 * WTX_ID_BYTES
 const messages = new Uint8Array(MESSAGE_BYTES * BATCH)
 const hashes = new Uint8Array(WTX_ID_BYTES * BATCH)
 
-/** The key that the short ids of one message are made with. */
 export function shortIdKey(block: BlockId, salt: bigint): Uint8Array {
   return taggedHash('shortId', fromHex(block), uintLE(salt, 8))
 }
@@ -52,7 +50,7 @@ export const shortIdsOf: ShortIdHasher = (key, wtxIds) => {
   return ids
 }
 
-/** The message of a block. `prefill` says which transactions travel whole. */
+/** `prefill` says which transactions travel whole. */
 export function makeCompactBlock(
   block: Block,
   salt: bigint,

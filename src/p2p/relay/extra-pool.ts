@@ -59,7 +59,6 @@ export class ExtraPool {
     mempool.onRemoval((tx) => this.#left.put(tx))
   }
 
-  /** Keeps a transaction that the mempool refused for its fee. */
   refused(tx: Transaction): void {
     this.#refused.put(tx)
   }

@@ -10,7 +10,6 @@ import type { Peers } from '../peers/peers.ts'
 import type { ReplyOf } from '../wire/messages.ts'
 import type { Slots } from './compact-block.ts'
 
-/** What fetching works with. */
 export interface FetchDependencies {
   readonly peers: Peers
   readonly timers: Timers
@@ -21,7 +20,6 @@ const REMEMBERED = 1_024
 /** After this time an honest peer of any release has the block that it told of, even if a liar deceived it. */
 const REMIND_MS = 60_000
 
-/** What the givers work with. */
 export interface GiversDependencies extends FetchDependencies {
   /** Whether a block is stored here and, as far as is known, good. */
   readonly isGood: (id: BlockId) => boolean
@@ -31,7 +29,6 @@ export interface GiversDependencies extends FetchDependencies {
 export class Givers {
   readonly #deps: GiversDependencies
   readonly #inVain = new LruMap<PeerId, number>(REMEMBERED)
-  /** Peers that are asked again later, and what cancels that. */
   readonly #reminders = new Map<PeerId, () => void>()
 
   constructor(dependencies: GiversDependencies) {
@@ -106,7 +103,7 @@ export async function fetchBody(
   return reply.ok ? bodyIn(peers, from, header, reply.value) : undefined
 }
 
-/** Asks a peer once more for a body that it must have by now. Not having it is its fault. */
+/** Asks a peer once more for a body that it must have by now. */
 async function remind({ peers }: FetchDependencies, from: PeerId, header: SealedHeader): Promise<void> {
   const reply = await peers.exchange.ask(from, 'bodies', [header.id])
   if (reply.ok) bodyIn(peers, from, header, reply.value)

@@ -4,7 +4,6 @@ import type { PeerId } from '../network.ts'
 import { isBusy } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
 
-/** What the pool synchronisation works with. */
 export interface PoolSyncDependencies {
   readonly peers: Peers
   readonly timers: Timers
@@ -14,7 +13,6 @@ export interface PoolSyncDependencies {
   readonly onIds: (from: PeerId, ids: readonly WtxId[]) => boolean
 }
 
-/** Wait after the handshake: with chosen peers, and with peers that came to us. */
 const FIRST_MS = { outbound: 1_000, inbound: 3_000 } as const
 /** Wait while this node is behind, or after transactions were postponed because too many came. */
 const LATER_MS = 5_000
@@ -24,9 +22,8 @@ const REPEAT_MS = 600_000
 const PAGES_MAX = 4
 
 /**
- * Looks through the pools of peers for transactions that this node missed or had no time for. Chosen peers are looked at again and again.
- * Peers that came to us may be many and slow, so they are looked at one after another, and not again once a look was complete, unless
- * something that they sent is postponed.
+ * Looks through the pools of peers for transactions that this node missed or had no time for. Peers that came to us may be many and slow,
+ * so they are looked at one after another, and not again once a look was complete, unless something that they sent is postponed.
  */
 export class PoolSync {
   readonly #deps: PoolSyncDependencies
@@ -42,7 +39,6 @@ export class PoolSync {
     this.#schedule(peer, FIRST_MS[direction])
   }
 
-  /** Looks through a peer's pool soon, because something that it sent was postponed. */
   postponed(peer: PeerId): void {
     if (this.#due.get(peer)?.soon !== true) this.#schedule(peer, LATER_MS)
   }
@@ -78,7 +74,7 @@ export class PoolSync {
     else if (!inbound) this.#schedule(id, REPEAT_MS)
   }
 
-  /** Looks through the pool of a peer. False if the peer was busy, or there was no room for some of its ids. */
+  /** False if the peer was busy, or there was no room for some of its ids. */
   async #pages(peer: PeerId): Promise<boolean> {
     let cursor = 0
     let complete = true

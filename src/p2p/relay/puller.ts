@@ -8,7 +8,6 @@ import type { Turn } from '../peers/serving.ts'
 import { PAGE_BYTES } from '../wire/protocols.ts'
 import { pause, within } from './within.ts'
 
-/** What the puller works with. */
 export interface PullerDependencies {
   readonly peers: Peers
   readonly timers: Timers
@@ -16,7 +15,7 @@ export interface PullerDependencies {
   readonly isSettled: (wtxId: WtxId) => boolean
   /** Whether a transaction was here, or in a block, not long ago. */
   readonly wasSeen: (wtxId: WtxId) => boolean
-  /** Decodes a transaction and reports the peer if it cannot be decoded; undefined then. */
+  /** Undefined, and the peer is reported, if the transaction cannot be decoded. */
   readonly read: (from: PeerId, bytes: Uint8Array) => Transaction | undefined
   /** Takes a transaction that came; true if it was of use. It never rejects. */
   readonly take: (from: PeerId, tx: Transaction, measure: Measure) => Promise<boolean>
@@ -35,7 +34,6 @@ interface Teller {
 interface Taken {
   readonly left: ReadonlySet<WtxId>
   readonly cameBytes: number
-  /** How many transactions came and were of no use. */
   readonly useless: number
 }
 
@@ -50,8 +48,8 @@ const PAY_MS = 1_000
 const BUSY_TIMES = 3
 
 /**
- * Asks peers for transactions that they told of. Each peer has its own quota of ids, so ids that other peers made up take none of it. For
- * each id one peer is asked at a time. If that peer does not give the transaction, the next that told of it is asked.
+ * Asks peers for transactions that they told of, one peer at a time for each id. Each peer has its own quota of ids, so ids that other
+ * peers made up take none of it.
  */
 export class Puller {
   readonly #deps: PullerDependencies
@@ -74,7 +72,6 @@ export class Puller {
     return all
   }
 
-  /** Forgets a peer. Others are asked for what it told of. */
   gone(peer: PeerId): void {
     this.#dropAll(peer)
     this.#tellers.delete(peer)
@@ -101,7 +98,6 @@ export class Puller {
     return true
   }
 
-  /** Asks one peer for batch after batch while it has something wanted. */
   async #pump(peer: PeerId): Promise<void> {
     const teller = this.#tellers.get(peer)
     if (teller === undefined || teller.isAsked) return
@@ -139,7 +135,7 @@ export class Puller {
     const reply = await within(timers, PATIENCE_MS, asked)
     if (this.#stopped) return
     if (reply === undefined || !reply.ok) {
-      // The peer is slow or unwilling. Others that told of the same are asked.
+      // Others that told of the same are asked.
       teller.failures += 1
       if (this.#tellers.get(peer) === teller) this.#dropAll(peer)
       this.#release(batch)
@@ -221,7 +217,6 @@ export class Puller {
     for (const id of [...(this.#tellers.get(peer)?.told ?? [])]) this.#drop(peer, id)
   }
 
-  /** Asks the other peers that told of these ids. Those with fewer failures in a row come first, and among equals the chosen ones. */
   #release(ids: Iterable<WtxId>): void {
     const others = new Map<PeerId, Teller>()
     for (const id of ids) {

@@ -1,6 +1,5 @@
-/** Counts of gossiped blocks since the start. */
 export interface BlockFacts {
-  /** Our own messages: of blocks mined here, of blocks that did not come by gossip, and of blocks that peers helped to complete. */
+  /** Messages that this node made itself. */
   announced: number
   heard: number
   bytes: number
@@ -13,7 +12,7 @@ export interface BlockFacts {
   tooLight: number
   /** Messages with a good header that our clock does not allow yet. */
   early: number
-  /** Headers, proofs of work and messages for which the sender was blamed. */
+  /** Messages for which the sender was blamed. */
   bad: number
   hashes: number
   /** Blocks that were put together without a question to a peer. */
@@ -21,7 +20,6 @@ export interface BlockFacts {
   /** Blocks that were completed by transactions that a peer gave, and how many transactions all such questions named. */
   completed: number
   missingTransactions: number
-  /** Blocks whose whole body was asked for. */
   wholeBodies: number
   /** Blocks whose body no peer gave, or that the chain refused. */
   lost: number
@@ -29,14 +27,13 @@ export interface BlockFacts {
   delayMs: number
 }
 
-/** Counts of gossiped and pulled transactions since the start. */
 export interface TransactionFacts {
   heard: number
   bytes: number
   accepted: number
   ignored: number
   rejected: number
-  /** Not checked for lack of time, room or budget. The pool of the sender is looked through later. */
+  /** Not checked for lack of time, room or budget. */
   postponed: number
   /** Our own gossip messages. */
   published: number
@@ -47,7 +44,6 @@ export interface TransactionFacts {
   pulled: number
 }
 
-/** Counts of blocks, all zero. */
 export function noBlocks(): BlockFacts {
   return {
     announced: 0,
@@ -69,7 +65,6 @@ export function noBlocks(): BlockFacts {
   }
 }
 
-/** Counts of transactions, all zero. */
 export function noTransactions(): TransactionFacts {
   return {
     heard: 0,

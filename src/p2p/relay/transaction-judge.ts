@@ -10,7 +10,6 @@ import type { Peers } from '../peers/peers.ts'
 import type { ExtraPool } from './extra-pool.ts'
 import type { TransactionFacts } from './relay-facts.ts'
 
-/** What the judge works with. */
 export interface TransactionJudgeDependencies {
   readonly peers: Peers
   readonly chain: ChainReader
@@ -80,7 +79,7 @@ export class TransactionJudge {
     return isRefused || this.#false.has(wtxId) || extra.hasLeft(wtxId)
   }
 
-  /** Decodes a peer's transaction. If that fails, it reports the peer and gives undefined. */
+  /** If the transaction cannot be decoded, the peer is reported. */
   read(from: PeerId, bytes: Uint8Array): Transaction | undefined {
     const tx = decodeTransaction(bytes)
     if (tx.ok) return tx.value
@@ -111,7 +110,7 @@ export class TransactionJudge {
     return 'ignore'
   }
 
-  /** Why the mempool refuses a transaction, or null; `postponed` if the mempool was not asked. */
+  /** Why the mempool refuses a transaction, or null; `postponed` if it cannot be judged now. */
   async #admit(from: PeerId, tx: Transaction, measure: Measure): Promise<Fault | null | 'postponed'> {
     const signaturesMs = tx.witness.signatures.length * SIGNATURE_MS
     const { peers } = this.#deps

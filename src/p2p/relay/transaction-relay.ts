@@ -16,7 +16,6 @@ import { TransactionJudge } from './transaction-judge.ts'
 /** How a node tells of transactions: whole by gossip, or by their ids. Every node understands both ways. */
 export type TransactionMode = 'gossip' | 'announce'
 
-/** What the relay of transactions works with. */
 export interface TransactionRelayDependencies {
   readonly network: Network
   readonly peers: Peers
@@ -29,7 +28,6 @@ export interface TransactionRelayDependencies {
   readonly behind: () => boolean
 }
 
-/** Transactions of which this node remembers that peers have them. */
 const SPREAD_REMEMBERED = 65_536
 /**
  * Transactions told of in one batch, the wait until the next batch, and how many transactions may wait: a deep reorganisation gives back
@@ -39,7 +37,6 @@ const OUTBOX_BATCH = 64
 const OUTBOX_MS = 20
 const OUTBOX_MAX = 8_192
 
-/** Sends and receives transactions. */
 export class TransactionRelay {
   readonly facts: TransactionFacts = noTransactions()
   readonly #deps: TransactionRelayDependencies
@@ -95,7 +92,6 @@ export class TransactionRelay {
     this.#announcer.stop()
   }
 
-  /** Whether peers most likely have a transaction: it was told to them, or came from them. */
   isSpread(wtxId: WtxId): boolean {
     return this.#spread.has(wtxId)
   }
@@ -144,7 +140,7 @@ export class TransactionRelay {
     }
   }
 
-  /** Takes a transaction that was asked for. True if it is in the pool afterwards, or was mined meanwhile. */
+  /** True if the transaction is in the pool afterwards, or was mined meanwhile. */
   async #takePulled(from: PeerId, tx: Transaction, measure: Measure): Promise<boolean> {
     this.facts.pulled++
     this.facts.bytes += tx.size

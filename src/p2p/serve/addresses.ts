@@ -18,14 +18,12 @@ const EMPTY_ANSWER_EVERY_MS = 1_000
 /** Longer than a peer of this release waits between two answers with addresses. */
 const PATIENT_MS = ANSWER_EVERY_MS + 5_000
 
-/** What answering works with. */
 export interface AddressShelf {
   /** Addresses where nodes were in the last day, without those of one node. */
   readonly good: (limit: number, except: PeerId) => readonly string[]
   readonly now: () => number
 }
 
-/** Answers `addresses` with at most 256 addresses where nodes other than the asker were in the last day. */
 export function serveAddresses(
   exchange: Exchange,
   { good, now }: AddressShelf,
@@ -40,7 +38,6 @@ export function serveAddresses(
   return { forget: (peer) => void nextMs.delete(peer) }
 }
 
-/** What asking for addresses works with. */
 export interface AddressAskerDependencies {
   readonly peers: Peers
   readonly clock: Clock
@@ -51,7 +48,6 @@ export interface AddressAskerDependencies {
 }
 
 interface Course {
-  /** Questions since it shook hands. */
   turns: number
   askedMs: number
   cancel: () => void
@@ -109,7 +105,6 @@ export class AddressAsker {
     if (reply.ok && !hear(peer, reply.value)) peers.report(id, 'malformed', 'addresses: not the address of a node')
   }
 
-  /** Asks after a while if connections are missing, otherwise when the hour is over. */
   #askLater(id: PeerId, course: Course, ms: number): void {
     const { clock, timers, isNeedy } = this.#deps
     course.cancel = timers.after(ms, () => {

@@ -11,7 +11,6 @@ import { within } from '../relay/within.ts'
 import { NOTHING, type ReplyOf, type RequestOf } from '../wire/messages.ts'
 import { PAGE_BYTES } from '../wire/protocols.ts'
 
-/** What the answers are made from. */
 export interface PoolServing {
   readonly chain: Pick<ChainReader, 'database'>
   readonly mempool: Mempool
@@ -28,7 +27,6 @@ const POOL_PAGE_IDS = 4_096
 /** How long an answer waits for a body. It is shorter than the deadline of the protocol. */
 const UNDERWAY_MS = 4_000
 
-/** Answers questions for the mempool and for blocks that are being put together. */
 export function servePool(exchange: Exchange, serving: PoolServing): void {
   const { mempool, transactions } = serving
   exchange.answer('blockTransactions', (_, request, turn) => blockTransactions(serving, request, turn))
@@ -47,7 +45,6 @@ async function blockTransactions(
   turn: Turn,
 ): Promise<Answer<'blockTransactions'>> {
   if (!indexes.every((index, i) => i === 0 || index > (indexes[i - 1] as number))) return { refusal: 'unknown' }
-  // An empty question needs no block to be read.
   if (indexes.length === 0) return { reply: [] }
   const chosen =
     chain.database.encodedTransactions(block, indexes) ??
@@ -59,8 +56,7 @@ async function blockTransactions(
 }
 
 /**
- * Ids of transactions in a stretch of the pool, in order of arrival, without those that wait for a missing nonce. Some may leave between
- * two pages, so a page may miss a few, which are told of otherwise.
+ * Ids in order of arrival, without transactions that wait for a missing nonce. Some may leave between two pages, so a page may miss a few.
  */
 async function poolPage(mempool: Mempool, cursor: number, turn: Turn): Promise<ReplyOf<'poolIds'>> {
   const ids: WtxId[] = []
@@ -73,7 +69,6 @@ async function poolPage(mempool: Mempool, cursor: number, turn: Turn): Promise<R
   return { ids, next: next < mempool.count ? next : 0 }
 }
 
-/** Those of the transactions asked for that wait here, as many as fit into a page. */
 function firstPage(mempool: Mempool, ids: RequestOf<'transactions'>): readonly Uint8Array[] {
   const page: Uint8Array[] = []
   let bytes = 0

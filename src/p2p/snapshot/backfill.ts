@@ -13,7 +13,6 @@ import { blockOf } from '../wire/body.ts'
 import { PROTOCOLS } from '../wire/protocols.ts'
 import { Waits } from './waits.ts'
 
-/** What the backfill works with. */
 export interface BackfillDependencies {
   readonly chain: Chain
   readonly peers: Peers
@@ -22,7 +21,6 @@ export interface BackfillDependencies {
   readonly log: NetworkLog
   /** Heights from which on bodies and witnesses are wanted, by the height of the head. */
   readonly wanted: (height: number) => HeldBodies
-  /** Whether old blocks may be fetched now. They wait while the chain itself is behind. */
   readonly allowed: () => boolean
   readonly onFatal: (error: unknown) => void
 }
@@ -33,9 +31,8 @@ const PAUSE_MS = 100
 const EVERY_MS = 10_000
 
 /**
- * Fetches missing bodies that the node is to keep, newest first: after a snapshot, or if the data folder kept less before. Each body is
- * checked against the roots of its header. The mark of what is held moves with the bodies, so it is always true and a restart goes on
- * there.
+ * Fetches missing bodies that the node is to keep, newest first: after a snapshot, or if the data folder kept less before. The mark of what
+ * is held is written with the bodies, so a restart goes on there.
  */
 export class Backfill {
   readonly #deps: BackfillDependencies
@@ -164,15 +161,14 @@ export class Backfill {
 const ENTRIES_PER_STEP = 256
 const READ_PER_STEP = 4
 
-/** A stored block's entry with the real size of its body. */
 function sizedEntry(database: ChainDatabase, id: BlockId, bodyBytes: number): readonly BlockEntry[] {
   const entry = database.entry(id)
   return entry === undefined ? [] : [{ ...entry, bodyBytes }]
 }
 
 /**
- * Measures blocks whose size older releases left out, newest first, some in each call. True if there are more. A mark in the store keeps
- * how far this has come, so it is done once.
+ * Measures blocks whose size older releases left out, some in each call. True if there are more. A mark in the store keeps how far this has
+ * come.
  */
 async function sizeBodies(database: ChainDatabase): Promise<boolean> {
   const { base, held } = database

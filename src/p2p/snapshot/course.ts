@@ -13,15 +13,13 @@ export interface Course<P extends ProtocolName> {
   readonly sole?: PeerId | undefined
   /** Useful bytes that were taken so far. */
   readonly bytes: number
-  /** The next request. */
   request(): RequestOf<P>
   /** The request after this reply, if the reply is true. It is asked ahead. Undefined if there is no more. */
   following(reply: ReplyOf<P>): RequestOf<P> | undefined
-  /** Checks a reply, and stores its content if every part of it is true. */
+  /** Stores the content of a reply only if every part of it is true. */
   take(reply: ReplyOf<P>, from: PeerId): Promise<Taken>
 }
 
-/** Bytes of all keys and values. */
 export function bytesOf(entries: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[]): number {
   return entries.reduce((sum, { key, value }) => sum + key.length + value.length, 0)
 }

@@ -19,10 +19,8 @@ import { MemoryState, type StateChange, type StateView } from '../../../consensu
 
 const RECORDS_PER_BATCH = 8_192
 const CLEARED_PER_BATCH = 16_384
-/** Records whose index entries are worked out in one step. */
 const INDEXED_PER_STEP = 512
 
-/** What derivation works with. */
 export interface Derivation {
   readonly staging: KeyValueStore
   readonly ruleBook: RuleBook
@@ -31,8 +29,8 @@ export interface Derivation {
 }
 
 /**
- * Makes what follows from the records of a taken state: tables outside the root, and indexes over the state. Other indexes stay empty and
- * begin with the next block. After an interruption it begins anew. False if it was stopped.
+ * Makes what follows from the records of a taken state: tables outside the root, and indexes over the state. Other indexes begin with the
+ * next block. After an interruption it begins anew. False if it was stopped.
  */
 export async function derive(derivation: Derivation): Promise<boolean> {
   const { staging, ruleBook, stopped, pacer } = derivation
@@ -58,7 +56,6 @@ export function clearPrefix(store: KeyValueStore, prefix: Uint8Array, stopped?: 
   return clearRange(store, prefixRange(prefix), stopped)
 }
 
-/** Deletes the keys of a range as {@link clearPrefix} does. */
 export async function clearRange(
   store: KeyValueStore,
   range: Pick<KeyRange, 'gte' | 'lt'>,
@@ -154,7 +151,6 @@ function* deriveAll(ruleBook: RuleBook, overlay: Overlay, changes: readonly Stat
   }
 }
 
-/** Records of some tables. Each is decoded when it is asked for. */
 function* recordsOf(changes: readonly StateChange[], prefixes: ReadonlySet<number>): Iterable<StateRecord> {
   for (const { table, key, after } of changes) {
     if (prefixes.has(table.prefix)) yield { key, value: decodeOwn(table.codec, after as Uint8Array) }

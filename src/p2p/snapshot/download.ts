@@ -18,7 +18,6 @@ const NOBODY_MS = 1_000
 /** Waits for a peer in a row after which a download gives up. */
 const NOBODY_MAX = 30
 
-/** What a download works with. */
 export interface Source {
   readonly peers: Peers
   readonly clock: Clock
@@ -37,8 +36,8 @@ interface Asked<P extends ProtocolName> {
 }
 
 /**
- * Follows courses to their ends. While a reply is worked through, the next part is already asked for. Quick peers are asked most. If a peer
- * fails, lies, gives too little or has no more, other peers go on.
+ * Follows courses to their ends, with one request ahead of the reply that is worked through. If a peer fails, lies, gives too little or has
+ * no more, other peers go on.
  */
 export class Download {
   readonly #source: Source
@@ -52,7 +51,6 @@ export class Download {
     this.#waits = new Waits(source)
   }
 
-  /** Milliseconds that peers made us wait beyond what a slow line takes. */
   get slowMs(): number {
     return this.#waits.slowMs
   }
@@ -93,7 +91,7 @@ export class Download {
     this.#useless.add(peer)
   }
 
-  /** Asks a peer; undefined if there is none to ask. With `atOnce` it does not wait for one. */
+  /** Undefined if there is no peer to ask. With `atOnce` it does not wait for one. */
   async #ask<P extends ProtocolName>(
     { protocol, sole }: Course<P>,
     request: RequestOf<P>,
@@ -116,7 +114,7 @@ export class Download {
     return !this.#useless.has(id) && (this.#restUntil.get(id) ?? 0) <= now && !this.#waits.areTooLong(id)
   }
 
-  /** Notes a failure. True if going on is worth it. */
+  /** True if going on is worth it. */
   #excuse(peer: PeerId, { code, detail }: Fault): boolean {
     const lost = code === 'p2p/refused' && detail.reason !== 'busy' && detail.reason !== 'not-ready'
     if (lost || code === 'p2p/malformed' || code === 'p2p/too-large') this.#useless.add(peer)

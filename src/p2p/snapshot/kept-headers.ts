@@ -32,7 +32,6 @@ export class KeptHeaders {
     this.#tip = this.#read('kept')
   }
 
-  /** The last kept header, with what its child is checked against. */
   get tip(): HeaderTip | undefined {
     return this.#tip
   }

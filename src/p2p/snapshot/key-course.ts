@@ -17,9 +17,8 @@ const NO_ADDRESS = '0'.repeat(64) as Address
 const STRANGERS_MAX = 20_000
 
 /**
- * Public keys of the accounts of a state, in the order of their addresses. A reply names no addresses: each is worked out from the keys.
- * Keys of accounts that have signed nothing in this state are left out. A missing key cannot be noticed here; it is asked for when a
- * transaction needs it.
+ * Public keys of the accounts of a state, in the order of their addresses. Keys of accounts that have signed nothing in this state are left
+ * out. A missing key cannot be noticed here; it is asked for when a transaction needs it.
  */
 export class KeyCourse implements Course<'keyPages'> {
   readonly protocol = 'keyPages'

@@ -12,10 +12,9 @@ import { dropOthers } from './derived.ts'
 import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
 const PAGES_PER_STEP = 128
-/** Stored pages that are read in one batch, after which progress is written. */
 const REUSED_PER_BATCH = 2_048
 
-/** What taking a snapshot works with. `staging` is the store that it is put together in. */
+/** `staging` is the store that the snapshot is put together in. */
 export interface TakingDependencies {
   readonly staging: KeyValueStore
   readonly pacer: Pacer
@@ -24,8 +23,7 @@ export interface TakingDependencies {
 
 /**
  * Pages of the state tree in the order of their ids, from the root on. A page comes before the pages below it, and gives their ids and
- * hashes. Stored pages of an older snapshot that fit this tree are hashed and kept, and not asked for. Other stored pages are dropped when
- * the course comes past them.
+ * hashes. Stored pages of an older snapshot that fit this tree are kept and not asked for. Others are dropped on the way.
  */
 export class PageCourse implements Course<'statePages'> {
   readonly protocol = 'statePages'
@@ -35,10 +33,7 @@ export class PageCourse implements Course<'statePages'> {
   #walk: PageWalk
   /** The last page that was taken; undefined before the root. */
   #after: PageId | undefined
-  /**
-   * Whether the stored pages after the last one were gone through, up to the next page that must be asked for. True if there were none at
-   * the beginning.
-   */
+  /** Whether the stored pages after the last one were gone through, up to the next page that must be asked for. */
   #swept: boolean
 
   /** Goes on where the mark says. `root` is the state root. */

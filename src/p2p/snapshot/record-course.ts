@@ -12,11 +12,9 @@ import { dropOthers } from './derived.ts'
 import type { TakingDependencies } from './page-course.ts'
 import { STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
-/** Records checked before other work may get a turn. */
 const RECORDS_PER_STEP = 64
 /** How often all records are gone through. Each pass that a single peer gave shows whether it leaves some out. */
 const PASSES_MAX = 12
-/** Byte before the keys of the state in a store. */
 const STATE_PREFIX = KEYS.state('' as StateKey)
 /** Greater than every key, since no table has this prefix. */
 const END = Uint8Array.of(0xff)
@@ -34,8 +32,7 @@ interface Stretch {
 /**
  * Records of the state in the order of their keys. Key and value must hash to a leaf of the proven tree, so all are true and none comes
  * twice. Only at the end does it show whether some were left out: then there are fewer records than leaves. If so, all are gone through
- * again, each time with a single peer if it stays, which either gives all or leaves some out. A record that comes late convicts the peers
- * that left it out, and `blame` hears of them.
+ * again, each time with a single peer if it stays. A record that comes late convicts the peers that left it out.
  */
 export class RecordCourse implements Course<'stateRecords'> {
   readonly protocol = 'stateRecords'
@@ -87,7 +84,6 @@ export class RecordCourse implements Course<'stateRecords'> {
     return done ? this.#again(from) : 'more'
   }
 
-  /** Whether every record is a leaf of the tree, in the order of keys. */
   async #areTrue(records: readonly Entry[]): Promise<boolean> {
     const { staging, pacer } = this.#parts
     const { leaves, id } = this.#mark

@@ -21,7 +21,6 @@ import { PageCourse } from './page-course.ts'
 import { RecordCourse } from './record-course.ts'
 import { readTaking, STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
-/** What taking a snapshot works with. */
 export interface SnapshotSyncDependencies {
   readonly chain: Chain
   readonly peers: Peers
@@ -39,8 +38,7 @@ const NO_WAY: readonly FaultCode[] = ['chain/unknown-parent', 'chain/invalid-anc
 
 /**
  * Takes a state from peers instead of executing all blocks: pages of its tree, its records, the keys of its accounts. Each part is proven
- * on arrival and stored beside the present state. When all is there, it is read again from the disk, its root is worked out, and it becomes
- * the state of the new head. Stored parts outlast restarts. Pages that a newer snapshot shares with an older one are not fetched twice.
+ * on arrival. At the end all is read again from the disk, and its root is worked out. Stored parts outlast restarts.
  */
 export class SnapshotSync implements SnapshotDoor {
   readonly #deps: SnapshotSyncDependencies
@@ -85,8 +83,7 @@ export class SnapshotSync implements SnapshotDoor {
 
   /**
    * Deletes what an earlier state left in the staging store, and the headers that led to the present one. Call it also once after the
-   * start, in the background, since a crash may have interrupted it. It waits while a snapshot is taken, which uses that store. Rejects if
-   * the disk fails.
+   * start, since a crash may have interrupted it. It waits while a snapshot is taken. Rejects if the disk fails.
    */
   clearResidue(): Promise<void> {
     return this.#next(() => this.#clearResidue())
@@ -110,8 +107,7 @@ export class SnapshotSync implements SnapshotDoor {
     const adopted = taken.ok ? await this.#deps.chain.adopt(height) : taken
     // The kept headers lead nowhere from here. The next walk begins at the fork.
     if (!adopted.ok && NO_WAY.includes(adopted.fault.code)) await this.#kept.drop()
-    // Every part was proven as it came, so no peer is to blame. Nothing of the state is kept, and a snapshot is next taken from the
-    // beginning.
+    // Every part was proven as it came, so no peer is to blame. Nothing of the state is kept.
     if (!adopted.ok && adopted.fault.code === 'chain/state-unproven') await this.#deps.chain.database.staged.discard()
     if (!adopted.ok) return adopted
     await this.#kept.drop()

@@ -14,7 +14,6 @@ import {
 } from '../../../consensus/primitives/codec.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 
-/** Stages of taking a snapshot, in order. */
 export const STAGES = { pages: 0, records: 1, keys: 2, derived: 3 } as const
 
 const KEY_MAX = 256
@@ -33,7 +32,7 @@ const TAKING_MARK = container('TakingMark', {
   stale: bool,
 })
 
-/** How far a snapshot was taken, written with the content. What is stored up to `after`, and in the stages before, is proven. */
+/** How far a snapshot was taken, written with the content. What is stored up to `after` is proven. */
 export type TakingMark = ValueOf<typeof TAKING_MARK>
 
 /**
@@ -46,7 +45,6 @@ export function readTaking(store: KeyValueStore): TakingMark | undefined {
   return mark?.ok ? mark.value : undefined
 }
 
-/** The write of a mark. */
 export function takingWrite(mark: TakingMark): Write {
   return { key: KEYS.meta('taking'), value: encode(TAKING_MARK, mark) }
 }

@@ -7,10 +7,7 @@ import type { Peers } from '../peers/peers.ts'
 import type { ReplyOf, RequestOf } from '../wire/messages.ts'
 import { PROTOCOLS, type ProtocolName } from '../wire/protocols.ts'
 
-/**
- * Milliseconds of waiting that a MiB makes up for. A line just fast enough for pages owes nothing, although a page may be shorter than a
- * MiB.
- */
+/** Milliseconds of waiting that a MiB makes up for. It is more than the deadline of a page, since a page may be shorter than a MiB. */
 export const MIB_WORTH_MS = 40_000
 /** A peer that owes more waiting than this is asked no more. Each of its answers may come in time and hold next to nothing. */
 export const OWED_MS_MAX = 120_000
@@ -18,7 +15,7 @@ export const OWED_MS_MAX = 120_000
 export const OWED_MS_MAX_ALL = 600_000
 /** Waiting that a MiB makes up for when peers are ordered. Quick peers come before those that were not asked yet. */
 const MIB_QUICK_MS = 4_000
-/** Waiting that a MiB makes up for before other snapshots are looked at. A line of one Mbit/s owes nothing. */
+/** Waiting that a MiB makes up for before other snapshots are looked at. A line of about one Mbit/s owes nothing. */
 const MIB_SLOW_MS = 8_000
 const MIB = 1_048_576
 const PEERS_KEPT = 1_024
@@ -29,7 +26,6 @@ class Account {
   readonly slow = new Owed(OWED_MS_MAX)
 }
 
-/** Waits for peers, weighed against what they gave. */
 export class Waits {
   readonly #peers: Peers
   readonly #clock: Clock
@@ -64,7 +60,6 @@ export class Waits {
     return reply
   }
 
-  /** Notes a wait for a peer, or useful bytes that it gave. */
   note(id: PeerId, waitedMs: number, bytes: number): void {
     const { owed, slow } = this.#accountOf(id)
     const mib = bytes / MIB
@@ -73,7 +68,7 @@ export class Waits {
     this.#slow.note(waitedMs, mib * MIB_SLOW_MS)
   }
 
-  /** The quickest of some peers so far. Equally quick ones take turns. */
+  /** Equally quick peers take turns. */
   quickestOf(peers: readonly PeerId[]): PeerId | undefined {
     const least = Math.min(...peers.map((id) => this.#accountOf(id).slow.ms))
     const quickest = peers.filter((id) => this.#accountOf(id).slow.ms === least)

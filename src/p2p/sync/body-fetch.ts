@@ -29,7 +29,6 @@ const TWINS_MAX = 3
 const BUSY_REST_MS = 1_000
 const REST_MS = 10_000
 
-/** What body fetching works with. */
 export interface BodyFetchDependencies {
   readonly peers: Peers
   readonly clock: Clock
@@ -43,16 +42,11 @@ interface Slot {
   block: Block | undefined
   bytes: number
   readonly askedAt: Map<PeerId, number>
-  /**
-   * Whether the branch's owner was asked for a batch that begins with this block, and gave nothing although it did not say that it is busy.
-   */
+  /** Whether the branch's owner was asked for a batch that begins with this block, and gave nothing without being busy. */
   isRefused: boolean
 }
 
-/**
- * Fetches the bodies of a proven branch from all peers that hold them, as far ahead of the import as memory allows. A body that does not
- * come is asked of another peer. Roots are checked on arrival.
- */
+/** Fetches the bodies of a proven branch from all peers that hold them, as far ahead of the import as memory allows. */
 export class BodyFetch {
   readonly #deps: BodyFetchDependencies
   readonly #branch: ProvenBranch
@@ -80,7 +74,7 @@ export class BodyFetch {
     return header && this.#slots.get(header.id)?.block
   }
 
-  /** Whether the owner of the branch is being asked for the next block to import, or was asked and gave nothing (see `isRefused`). */
+  /** Whether the owner of the branch is being asked for the next block to import, or was asked and gave nothing. */
   get isOwnerToBlame(): boolean {
     const header = this.#branch.at(0)
     const slot = header && this.#slots.get(header.id)
@@ -96,7 +90,7 @@ export class BodyFetch {
     this.#slots.delete(slot.header.id)
   }
 
-  /** Stops fetching. Bodies that still come are dropped. */
+  /** Bodies that still come are dropped. */
   close(): void {
     this.#closed = true
     this.#slots.clear()
@@ -158,8 +152,8 @@ export class BodyFetch {
   }
 
   /**
-   * A batch from `index` on: missing blocks in a row that this peer is not being asked for. If no other peer is asked for the first of
-   * them, no other peer is asked for the rest of the batch either.
+   * Missing blocks in a row from `index` on that this peer is not being asked for. If no other peer is asked for the first of them, none is
+   * asked for the rest either.
    */
   #batchFrom(index: number, peer: PeerId): readonly Slot[] {
     const end = Math.min(index + this.#sources.batchBlocks, AHEAD_BLOCKS, this.#branch.length)
@@ -196,8 +190,7 @@ export class BodyFetch {
   async #take(peer: PeerId, batch: readonly Slot[], bodies: readonly (readonly Uint8Array[])[]): Promise<void> {
     const { peers, pacer } = this.#deps
     if (bodies.length > batch.length) peers.report(peer, 'unasked', 'bodies of blocks that this node did not ask for')
-    // An honest answer is cut short only near its size limit. So one that is cut short below `BATCH_BYTES` counts as late. After an empty
-    // answer the peer also rests.
+    // An honest answer is cut short only near its size limit.
     const bytes = bodies.flat().reduce((sum, { length }) => sum + length, 0)
     if (bodies.length < batch.length && bytes < BATCH_BYTES) this.#sources.late(peer, bodies.length === 0 ? REST_MS : 0)
     for (const [i, slot] of batch.entries()) {

@@ -21,7 +21,6 @@ const EXCLUDED_MS = 600_000
 
 interface Source {
   running: number
-  /** How often the peer was late, and when last. */
   late: number
   lateMs: number
   restUntilMs: number
@@ -41,7 +40,6 @@ export class BodySources {
     this.#clock = clock
   }
 
-  /** Blocks in a batch, by the average size of the blocks that came. */
   get batchBlocks(): number {
     return Math.max(1, Math.min(BATCH_BLOCKS_MAX, Math.floor(BATCH_BYTES / this.#bytesPerBlock)))
   }
@@ -53,9 +51,8 @@ export class BodySources {
   }
 
   /**
-   * A free peer that says it holds the block at a height. Chosen peers that are not late come before the others. Peers of one group are
-   * ordered by how often they were late, then by how much they have to do, then by how fast they answer. Late peers that came to us are
-   * asked only if no chosen peer that is not late has the block.
+   * A free peer that says it holds the block at a height. Chosen peers that are not late come first. Late peers that came to us are asked
+   * only if no chosen peer that is not late has the block.
    */
   pick(height: number, not: ReadonlySet<PeerId>): PeerId | undefined {
     const holding = this.#peers.list().filter((peer) => this.#mayGive(peer, height))
@@ -107,7 +104,6 @@ export class BodySources {
     source.restUntilMs = Math.max(source.restUntilMs, this.#clock.now() + ms)
   }
 
-  /** Asks a peer for no blocks for ten minutes. */
   exclude(id: PeerId): void {
     this.#of(id).excludedUntilMs = this.#clock.now() + EXCLUDED_MS
   }

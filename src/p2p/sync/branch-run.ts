@@ -16,7 +16,6 @@ import { type BranchHeader, ProvenBranch } from './proven-branch.ts'
 import type { Running } from './reporter.ts'
 import type { Signal } from './signal.ts'
 
-/** What following a branch works with. */
 export interface BranchRunDependencies {
   readonly chain: Chain
   readonly peers: Peers
@@ -113,7 +112,7 @@ export class BranchRun implements Running {
     return null
   }
 
-  /** Runs until nothing is left or nothing moves. It never rejects. */
+  /** It never rejects. */
   async run(unproven: Unproven): Promise<RunEnd> {
     this.#provenBefore = unproven.claim?.proven?.tip.totalWork ?? 0n
     void this.#proveAll(unproven)
@@ -150,7 +149,7 @@ export class BranchRun implements Running {
     }
     if (this.#isWorthBlocks) this.#bodies.fill()
     else if (this.#branch.complete) {
-      // The branch is not heavier than ours after all. The synchroniser checks whether the peer claimed more.
+      // The branch is not heavier than ours after all.
       this.#end = 'done'
       return
     }
@@ -245,7 +244,6 @@ export class BranchRun implements Running {
     this.#changed.wake()
   }
 
-  /** Tries a block again that this node could not judge, at most `RETRIES_MAX` times. Any other refusal ends the run. */
   async #refused({ code }: Fault): Promise<void> {
     const again = code === 'chain/unverified' || code === 'chain/keys-missing' || code === 'block/time-too-new'
     this.#retries += 1

@@ -36,7 +36,6 @@ interface Parked {
    * Looks that put the peer behind others: fruitless ones, whether or not it was at fault, and good ones while others claimed more work.
    */
   readonly looks: number
-  /** Whether the peer once gave way to others because it was slow. */
   readonly wasSlow: boolean
   /** The way that last came to nothing on its branch, and whether a state ever did. */
   readonly failed: Way | null
@@ -78,14 +77,12 @@ export class Candidates {
    */
   readonly #parked = { ids: new LruMap<string, Parked>(PARKED_MAX), places: new LruMap<string, Parked>(PARKED_MAX) }
   readonly #places = new LruMap<PeerId, string>(PARKED_MAX)
-  /** Blocks of other branches that peers said they lack. */
   readonly denials = new Denials((id) => this.nameOf(id))
   readonly #wanted = new Set<PeerId>()
   /** Peers that owe an answer about their branch. */
   readonly #owing = new Set<PeerId>()
   /** Peers that disputed another branch and whose own was not looked at since. */
   readonly #denying = new Set<PeerId>()
-  /** Factor for waiting for headers and blocks. If our line is slow, all peers seem slow, and none is to blame. */
   #patience = 1
   readonly #lookedAt = new LruMap<PeerId, { readonly atMs: number }>(PARKED_MAX)
 
@@ -103,12 +100,11 @@ export class Candidates {
     return this.#places.get(id) ?? id
   }
 
-  /** Marks a peer for a look, because it showed a header whose block cannot be had by gossip: mostly its parent is missing here. */
+  /** Marks a peer for a look, because it showed a header whose block cannot be had by gossip. */
   want(id: PeerId): void {
     if (this.#deps.peers.isReady(id)) this.#wanted.add(id)
   }
 
-  /** Notes that a peer's branch is about to be looked at. */
   looking(id: PeerId): void {
     this.#wanted.delete(id)
     this.#owing.delete(id)
@@ -127,7 +123,6 @@ export class Candidates {
     this.free(id)
   }
 
-  /** Notes that a peer has shown that it shares a branch. */
   shares(id: PeerId): void {
     this.#owing.delete(id)
   }
@@ -164,14 +159,13 @@ export class Candidates {
   }
 
   /**
-   * The way that last came to nothing on a peer's branch. The other way is tried next. Otherwise a liar who offers one way would keep us
-   * from both.
+   * The way that last came to nothing on a peer's branch. The other way is tried next, so that a liar who offers one cannot keep us from
+   * both.
    */
   failedOf(id: PeerId): Way | null {
     return this.#standing(id).failed
   }
 
-  /** Whether a state on a peer's branch came to nothing, as far as that is still remembered. */
   hasFailedState(id: PeerId): boolean {
     return this.#standing(id).failedState
   }
@@ -194,7 +188,6 @@ export class Candidates {
     this.#note(id, { ...parked, times: Math.max(parked.times, CHANCES_MAX), atMs: this.#deps.clock.now() })
   }
 
-  /** Factor by which a peer is waited for longer than usual. */
   patienceFor(id: PeerId): number {
     return this.isHeard(id) ? this.#patience : 1
   }
@@ -250,9 +243,8 @@ export class Candidates {
   /**
    * The peer whose branch is followed next; undefined if none leads on. Chosen peers go before those that came to us, of which an attacker
    * can make many. The order in both groups: peers with a say that claim more work than our head; such peers without a say; peers that only
-   * showed a header (see `want`), which costs nothing. Within one of the kinds that claim more work, peers that dispute a branch come
-   * before the others, then peers with fewer fruitless looks; otherwise the few that claim most would get all looks. In the last kind, the
-   * peer that was not looked at for longest comes before the others.
+   * showed a header (see `want`). Among peers that claim more work, those that dispute a branch come first, then those with fewer fruitless
+   * looks. Otherwise the few that claim most would get all looks.
    */
   best(isBusy: (id: PeerId) => boolean): Peer | undefined {
     const free = this.#deps.peers.list().filter(({ info }) => !isBusy(info.id))
@@ -303,7 +295,6 @@ export class Candidates {
     })
   }
 
-  /** Leaves a blameless peer's branch alone for `ms`. */
   #rest(id: PeerId, parked: Parked, ms: number): void {
     this.#note(id, { ...parked, untilMs: this.#deps.clock.now() + ms, atMs: this.#sinceMs(parked) })
   }

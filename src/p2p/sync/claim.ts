@@ -42,7 +42,6 @@ export function isClaimEnough(chain: ClaimJudge, totalWork: bigint): boolean {
   return totalWork >= chain.ruleBook.params.minimumWork && totalWork >= chain.leastWork
 }
 
-/** The part of a chain that judges claims. */
 export type ClaimJudge = Pick<Chain, 'ruleBook' | 'leastWork'>
 
 /**

@@ -9,7 +9,7 @@ const COLLECTING_MAX = 3
 /** `enough`: the claim suffices. `too-little`: its branch ended before. `unknown`: not collected to its end; any blame was reported. */
 export type ClaimOutcome = 'enough' | 'too-little' | 'unknown'
 
-/** What claims are judged with. `onFatal` hears of errors after which the process must not go on. */
+/** `onFatal` hears of errors after which the process must not go on. */
 export interface ClaimsDependencies {
   readonly chain: ClaimJudge
   readonly onFatal: (error: unknown) => void
@@ -25,14 +25,11 @@ export class Claims {
   readonly #collected: (peer: PeerId, outcome: ClaimOutcome) => void
   /** The walk that collects each claim. A peer that left and came back has a new walk. */
   readonly #collecting = new Map<PeerId, HeaderWalk>()
-  /** Peers that came while `COLLECTING_MAX` claims were being collected. */
   readonly #waiting = new Set<PeerId>()
   readonly #claims = new Map<PeerId, Claim>()
-  /** The peer that left with the most proven work, and when. */
   #left: { readonly peer: PeerId; readonly work: bigint; readonly atMs: number } | null = null
   #stopped = false
 
-  /** `collected` hears what became of a claim. */
   constructor(dependencies: ClaimsDependencies, collected: (peer: PeerId, outcome: ClaimOutcome) => void) {
     this.#deps = dependencies
     this.#collected = collected
@@ -42,7 +39,7 @@ export class Claims {
     this.#stopped = true
   }
 
-  /** Whether a peer's claim is being collected or waits to be. Its branch is not looked at meanwhile. */
+  /** Whether a peer's claim is being collected or waits to be. */
   has(peer: PeerId): boolean {
     return this.#collecting.has(peer) || this.#waiting.has(peer)
   }
@@ -64,7 +61,6 @@ export class Claims {
     return this.#deps.clock.now() - atMs < LEFT_MS ? work : 0n
   }
 
-  /** Keeps a claim until the peer's branch is looked at again. */
   put(peer: PeerId, claim: Claim): void {
     this.#claims.set(peer, claim)
   }

@@ -10,7 +10,6 @@ import { type Candidates, isChosen } from './candidates.ts'
 import type { BlockRef } from './denials.ts'
 import { locatorBehind, locatorOf } from './header-walk.ts'
 
-/** What a contest works with. */
 export interface ContestDependencies {
   readonly chain: Chain
   readonly peers: Peers
@@ -67,7 +66,6 @@ export class Contest {
   #stopped = false
   #cancel: () => void = () => {}
 
-  /** `isCollected` tells whether a peer's claim is being collected. */
   constructor(dependencies: ContestDependencies, candidates: Candidates, isCollected: (id: PeerId) => boolean) {
     this.#deps = dependencies
     this.#candidates = candidates
@@ -116,7 +114,6 @@ export class Contest {
     return nowMs - this.#wokeMs < CHOSEN_MS || (chosen < CHOSEN_ENOUGH && nowMs - this.#startedMs < waitMs)
   }
 
-  /** Waits while `isEarly`, as long as the peer stays connected. */
   async #othersCame(peer: Peer): Promise<void> {
     const { peers, timers } = this.#deps
     while (!this.#stopped && peers.isReady(peer.info.id) && this.isEarly) await pause(timers, LOOK_AGAIN_MS)
@@ -141,9 +138,8 @@ export class Contest {
 
   /**
    * Whether a branch is disputed: another peer claims more work than the branch is proven to have, and shows a branch without a block of
-   * it. Or the claim of such a peer is being collected, which counts for ten minutes. The branch of a peer that disputes is looked at next.
-   * `height` is the end of the branch; a near end (see `isFar`) is not disputed, because the branch can be left again. Silent peers are
-   * asked again for a while. Peers on the same branch have the block.
+   * it. Or the claim of such a peer is being collected, which counts for ten minutes. `height` is the end of the branch. A near end (see
+   * `isFar`) is not disputed, because the branch can be left again.
    */
   async isDisputed(owner: Peer, block: BlockRef, totalWork: bigint, height: number): Promise<boolean> {
     if (!this.isFar(owner, height)) return false

@@ -5,11 +5,9 @@ import { isChosen } from './candidates.ts'
 import type { HeaderPage, HeaderWalk } from './header-walk.ts'
 import type { Signal } from './signal.ts'
 
-/** What waiting for a peer's first headers works with. */
 export interface FirstPageDependencies {
   readonly peers: Peers
   readonly clock: Clock
-  /** Woken whenever there is something to look at. */
   readonly changed: Signal
   readonly stopped: () => boolean
 }
@@ -17,16 +15,13 @@ export interface FirstPageDependencies {
 const LOOK_AGAIN_MS = 1_000
 /** A peer that takes longer gives way. Chosen peers are few and get more time: a full page takes 5 s at one Mbit/s. */
 const PATIENCE_MS = { chosen: 10_000, other: 5_000 }
-/**
- * Most further pages of 2,000 headers that are asked for while nothing new has come. They have room for all stored blocks that a peer can
- * show: those from its answer's beginning to a fork that can be followed, and stored ones of its own branch.
- */
+/** Most further pages that are asked for while nothing new has come. They have room for all stored blocks that a peer can show. */
 const KNOWN_PAGES_MAX = 3
 
 /**
  * The first page with something new, or the last one that was asked for. The steps of the locator double, so a peer may begin with pages of
- * stored blocks, below the fork and of its own branch. All pages together are waited for as long as one. Null if that is too long while
- * there are other peers, or if the node stops.
+ * stored blocks. All pages together are waited for as long as one. Null if that is too long while there are other peers, or if the node
+ * stops.
  */
 export async function firstNew(
   walk: HeaderWalk,

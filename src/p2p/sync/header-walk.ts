@@ -16,7 +16,6 @@ import { within } from '../relay/within.ts'
 import { HEADERS_MAX, LOCATOR_MAX } from '../wire/messages.ts'
 import type { Denials } from './denials.ts'
 
-/** What a header walk works with. */
 export interface WalkDependencies {
   readonly chain: Chain
   readonly peers: Peers
@@ -28,7 +27,7 @@ export interface WalkDependencies {
 
 const BUSY_TIMES = 10
 
-/** Waiting that a full page makes up for. A line of one Mbit/s owes nothing. */
+/** Waiting that a full page makes up for. A line of about one Mbit/s owes nothing. */
 export const PAGE_WORTH_MS = 5_000
 /**
  * If more waiting than this is not made up for, the branch gives way. A limit for each page would not do, because each could come just in
@@ -54,19 +53,16 @@ export interface HeaderPage {
 /** Whether another branch could be followed instead. `isLong`: the wait was so long that strangers count too. */
 export type Others = (isLong: boolean) => boolean
 
-/** How a page is asked for, see {@link HeaderWalk.next}. */
 interface PageWish {
   readonly claimed: boolean
   readonly others?: Others
 }
 
-/** What a walk, or a run along it, must know of its surroundings. */
 export interface RunSurroundings {
   readonly stopped: () => boolean
   readonly others: Others
 }
 
-/** Where a walk begins. */
 export interface WalkStart {
   /** The stored block or kept header after which the walk begins; undefined if it begins at the newest block that both sides have. */
   readonly tip: HeaderTip | undefined
@@ -193,10 +189,7 @@ export class HeaderWalk {
     }
   }
 
-  /**
-   * Notes the head that the peer shows, which may be newer than its last status. The peer is then asked for the blocks up to this head, and
-   * held to its work.
-   */
+  /** Notes the head that the peer shows, which may be newer than its last status. */
   #noteShown(): void {
     if (this.#tip === undefined) return
     const { id, header, totalWork } = this.#tip

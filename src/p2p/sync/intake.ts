@@ -13,7 +13,6 @@ import { EARLY_MS_MAX } from '../relay/block-relay.ts'
 import { KEY_ADDRESSES_MAX } from '../wire/messages.ts'
 import { fetchKeys } from './key-fetch.ts'
 
-/** What the intake works with. */
 export interface IntakeDependencies {
   readonly chain: Chain
   readonly peers: Peers
@@ -118,7 +117,7 @@ export class BlockIntake {
     }
   }
 
-  /** Fetches missing keys. True if any came. */
+  /** True if any came. */
   async #fetchKeys(block: Block, from: PeerId | null): Promise<boolean> {
     const { chain, log } = this.#deps
     const addresses = missingKeys(chain, block)
@@ -155,7 +154,7 @@ class HeldBlocks {
   readonly #held = new Map<BlockId, Held>()
   #closed = false
 
-  /** `again` gets a block when its time has come. It must not reject. */
+  /** `again` must not reject. */
   constructor(dependencies: IntakeDependencies, again: (block: Block, from: PeerId | null) => Promise<unknown>) {
     this.#deps = dependencies
     this.#again = again

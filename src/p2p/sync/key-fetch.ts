@@ -10,7 +10,6 @@ const PEERS_ASKED_MAX = 4
 /** How long one peer may keep us from asking the next one. A later answer is still taken. */
 const PATIENCE_MS = 2_000
 
-/** What fetching keys works with. */
 export interface KeySources {
   readonly peers: Peers
   readonly timers: Timers
@@ -18,7 +17,7 @@ export interface KeySources {
 
 /**
  * Asks peers for the keys of addresses: `first` before the others, since a peer that has a block has its signers' keys, then chosen peers.
- * Every key is checked against its address. The result has what was found.
+ * Every key is checked against its address.
  */
 export async function fetchKeys(
   { peers, timers }: KeySources,

@@ -35,7 +35,7 @@ interface Sample {
 export class RateMeter {
   readonly #samples: Sample[] = []
 
-  /** Notes the count. At most one sample a second is kept. */
+  /** At most one sample a second is kept. */
   note(atMs: number, value: number): void {
     const previous = this.#samples.at(-2)
     if (previous !== undefined && atMs - previous.atMs < WINDOW_MS / (SAMPLES_MAX - 1)) this.#samples.pop()

@@ -14,7 +14,6 @@ const HASH_MS = 0.125
 const BATCH_FIRST = 64
 const BATCH_MAX = 512
 
-/** What a prover works with. */
 export interface ProveDependencies {
   readonly chain: Chain
   readonly peers: Peers
@@ -50,7 +49,6 @@ export class Prover {
     return 'proven'
   }
 
-  /** Accepts headers that were proven before. */
   async trust(headers: readonly HeaderTip[]): Promise<Proof> {
     for (const { id } of headers) this.#deps.chain.proven.add(id)
     return 'proven'
@@ -83,7 +81,6 @@ export class Prover {
  */
 export type ProvenEnd = 'complete' | 'broken' | 'unwanted'
 
-/** A branch to prove: its walk, and what it claimed before if it had to. */
 export interface Unproven {
   readonly walk: HeaderWalk
   readonly first: HeaderPage

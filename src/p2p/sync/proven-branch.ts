@@ -1,7 +1,6 @@
 import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 
-/** A proven header whose block is to come. The header is decoded again when it does. */
 export interface BranchHeader {
   readonly id: BlockId
   readonly parent: BlockId
@@ -52,7 +51,6 @@ export class ProvenBranch {
     this.#height = last.header.height
   }
 
-  /** Drops the first header, whose block is imported. */
   shift(): void {
     this.#dropped += 1
     if (this.#dropped < 1_024) return

@@ -7,7 +7,6 @@ import type { Peers } from '../peers/peers.ts'
 import type { Candidates } from './candidates.ts'
 import { RateMeter, type SyncProgress, type SyncState } from './progress.ts'
 
-/** The run that is under way, as far as `Reporter` needs it. */
 export interface Running {
   readonly state: 'headers' | 'snapshot' | 'bodies'
   /** Height up to which headers are proven; 0 if none are. */
@@ -40,7 +39,6 @@ const UNREACHABLE =
 /** A node that is more than so many blocks behind a proven heavier branch counts as behind. */
 const BEHIND_BLOCKS = 10
 
-/** Tells listeners, the log and callers how far the synchroniser has come. */
 export class Reporter {
   readonly #deps: ReporterDependencies
   readonly #candidates: Candidates
@@ -60,7 +58,6 @@ export class Reporter {
   #loggedMs = Number.NEGATIVE_INFINITY
   #told = ''
 
-  /** `provenWork` gives the work of the heaviest proven branch that waits to be followed. */
   constructor(
     dependencies: ReporterDependencies,
     candidates: Candidates,

@@ -15,7 +15,6 @@ const FAILURES_MAX = 64
 interface Offer {
   readonly ref: SnapshotRef
   weight: number
-  /** Whether the peer whose branch is followed offers it. */
   isOwn: boolean
 }
 
@@ -62,12 +61,10 @@ export class SnapshotChoice {
     return [...offers.values()].sort(order)
   }
 
-  /** Notes that a snapshot was taken. Earlier failures are forgotten. */
   succeeded(): void {
     this.#failures = new LruMap(FAILED_MAX)
   }
 
-  /** Notes that the snapshot that these peers offered was not taken. */
   failed(offerers: readonly PeerId[]): void {
     for (const name of new Set(offerers.map(this.#nameOf)))
       this.#failures.set(name, Math.min(FAILURES_MAX, (this.#failures.get(name) ?? 0) + 1))

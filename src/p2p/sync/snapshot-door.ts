@@ -20,7 +20,6 @@ export interface HeldRange {
  */
 export type SnapshotSetting = 'auto' | 'always' | 'never'
 
-/** A state to take. */
 export interface SnapshotPlan {
   /** A block of the kept headers. */
   readonly snapshot: SnapshotRef
@@ -39,9 +38,9 @@ export interface SnapshotPlan {
 }
 
 /**
- * Begins from a snapshot instead of executing every block. The synchroniser first hands over the headers as it proves them, oldest first
- * and without gaps, and then names the snapshot. The number of these headers is bounded by the disk and not by memory, and a restart goes
- * on where they ended. Only a failing disk makes a call reject.
+ * Begins from a snapshot instead of executing every block. It is first given the headers as they are proven, oldest first and without gaps,
+ * then the snapshot. Headers are kept on the disk, so memory does not bound their number, and a restart goes on where they ended. Only a
+ * failing disk makes a call reject.
  */
 export interface SnapshotDoor {
   /** Last of the headers kept for a snapshot that is not taken yet. The next header must be its child. */
@@ -59,7 +58,6 @@ export interface SnapshotDoor {
   run(plan: SnapshotPlan): Promise<Result<void>>
 }
 
-/** What a node says that it holds. It is read from the store, so it is true at every moment. */
 export function heldRange(
   database: Pick<DatabaseReader, 'held'>,
   mode: StorageMode,

@@ -20,11 +20,10 @@ interface SnapshotRunDependencies extends BranchRunDependencies {
   readonly log: NetworkLog
 }
 
-/** What a run for a state must know of its surroundings. */
 export interface SnapshotSurroundings extends BranchSurroundings {
   /** Whether the peer claims more work than this, which is all that it has shown. */
   readonly isShort: (totalWork: bigint) => boolean
-  /** Like `isDisputed`, but at any distance, and without asking silent peers again. */
+  /** See `Contest.isDisputedNow`. */
   readonly isDisputedNow: (block: BlockRef, totalWork: bigint) => Promise<boolean>
   /** Hears of a proven heavier branch that this node cannot follow, because it cannot unwind to the fork. */
   readonly onUnreachable: (tip: HeaderTip) => void
@@ -58,7 +57,6 @@ export class SnapshotRun implements Running {
   #part = 0
   #totalWork: bigint
   #taking = false
-  /** Whether taking the state was broken off for another branch. */
   #gaveWay = false
   /** Whether all headers are proven. A failure after that concerns the snapshot and not the branch. */
   proven = false
@@ -102,7 +100,6 @@ export class SnapshotRun implements Running {
       : ruleBook.at(header.height).block.spacingMs / 2
   }
 
-  /** Whether any of these peers says it has a snapshot above a height. */
   static isOffered(peers: readonly Peer[], height: number): boolean {
     return peers.some(({ status }) => status.snapshots.some((ref) => ref.height > height))
   }
@@ -141,7 +138,7 @@ export class SnapshotRun implements Running {
     this.proven = true
     const tip = this.#door.keptTip()
     if (tip !== undefined && tip.totalWork <= this.#deps.chain.head.totalWork) {
-      // The branch is not heavier than ours after all. The synchroniser checks whether the peer claimed more.
+      // The branch is not heavier than ours after all.
       await this.#door.dropHeaders()
       return 'done'
     }
@@ -153,7 +150,7 @@ export class SnapshotRun implements Running {
     return this.#take(snapshot, tip)
   }
 
-  /** Asks about the snapshot's block while the state is taken. If a peer disputes it, the state gives way. */
+  /** If a peer disputes the snapshot's block, the state gives way. */
   async #watch(snapshot: SnapshotRef, { totalWork }: HeaderTip): Promise<void> {
     const { stopped, isDisputedNow } = this.#around
     while (this.#taking && !this.#gaveWay && !stopped()) {

@@ -24,7 +24,6 @@ import { SnapshotChoice } from './snapshot-choice.ts'
 import type { SnapshotDoor, SnapshotSetting } from './snapshot-door.ts'
 import { SnapshotRun, type SnapshotSurroundings } from './snapshot-run.ts'
 
-/** What the synchroniser works with. */
 export interface SynchroniserDependencies extends Omit<BranchRunDependencies, 'sources'> {
   readonly log: NetworkLog
   /** Null if this node takes no snapshots. */
@@ -102,14 +101,14 @@ export class Synchroniser {
     })
   }
 
-  /** Begins. Call it once. */
+  /** Call it once. */
   start(): void {
     this.#reporter.start()
     this.#contest.start()
     this.#loop = this.#follow().catch((error: unknown) => this.#deps.onFatal(error))
   }
 
-  /** Ends. A block that is being imported is finished first. */
+  /** A block that is being imported is finished first. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#claims.stop()
@@ -119,13 +118,12 @@ export class Synchroniser {
     await this.#loop
   }
 
-  /** Notes that a peer showed a header whose branch this node should ask it for. The branch is looked at soon. */
   wanted(peer: PeerId): void {
     this.#candidates.want(peer)
     this.#changed.wake()
   }
 
-  /** Whether a gossiped block may be taken, see `Contest.mayExtend`. */
+  /** See `Contest.mayExtend`. */
   get mayExtend(): boolean {
     return this.#contest.mayExtend
   }
@@ -154,7 +152,6 @@ export class Synchroniser {
     }
   }
 
-  /** Looks at a peer's branch, and follows it as far as it is worth it. */
   async #look(peer: Peer): Promise<void> {
     const { id } = peer.info
     this.#candidates.looking(id)
@@ -235,10 +232,7 @@ export class Synchroniser {
 
   readonly #isKept = ({ id, height }: BlockRef): boolean => this.#deps.snapshots?.keptAt(height)?.id === id
 
-  /**
-   * Drops the newest kept headers, which may be stale, if the peer is one of `heard` and claims more work than they have. True if any were
-   * dropped.
-   */
+  /** The newest kept headers may be stale. True if any were dropped. */
   async #shortenKept(peer: Peer): Promise<boolean> {
     const { snapshots } = this.#deps
     const work = snapshots?.keptTip()?.totalWork ?? 0n
@@ -386,7 +380,6 @@ export class Synchroniser {
     return kept > claimed ? kept : claimed
   }
 
-  /** Hears how collecting the claim of a peer's branch ended. A branch is collected if it was too light at its beginning. */
   #claimed(peer: PeerId, outcome: ClaimOutcome): void {
     if (outcome === 'too-little') this.#deps.peers.report(peer, 'useless', 'its branch claims too little work')
     if (outcome === 'enough') this.#candidates.free(peer)
@@ -435,7 +428,6 @@ async function collected(
 const GOSSIP_MS = 1_500
 const GOSSIP_BLOCKS = 2
 
-/** Leaves gossip time to bring the newest blocks before they are fetched. */
 class GossipWait {
   readonly #chain: Pick<Chain, 'head'>
   readonly #clock: Clock

@@ -23,27 +23,19 @@ import type { ProtocolName } from './protocols.ts'
 
 /** Most ids in a locator. The newest blocks stand in it one by one, then the distance doubles, so 40 ids reach genesis from any height. */
 export const LOCATOR_MAX = 40
-/** Most headers of a reply. */
 export const HEADERS_MAX = 2_000
-/** Most blocks whose bodies one request names. */
 export const BODIES_MAX = 128
-/** Most transactions that a request or an announcement names. */
 export const TRANSACTION_IDS_MAX = 1_024
-/** Most ids of a page of the mempool. */
 export const POOL_IDS_MAX = 16_384
-/** Most addresses of keys that a request names. */
 export const KEY_ADDRESSES_MAX = 256
-/** Most snapshots that a node offers. */
 export const SNAPSHOTS_MAX = 8
-/** Most node addresses of a reply. */
 export const NODE_ADDRESSES_MAX = 256
 /** Most pages, records or keys of a reply. The byte limit is reached earlier. */
 const ENTRIES_MAX = 65_536
-/** Bytes of a short transaction id in a compact block. */
 export const SHORT_ID_BYTES = 6
-/** Deepest page: 32 bytes of path are 64 nibbles. */
+/** 32 bytes of path are 64 nibbles. */
 const PAGE_ID_MAX = 64
-/** Longest state key: table prefix and record id. */
+/** Table prefix and record id. */
 const STATE_KEY_MAX = 256
 const RECORD_MAX = 65_536
 
@@ -51,12 +43,11 @@ const TRANSACTION_BYTES = byteList(TX_BYTES_MAX)
 
 const SNAPSHOT = container('Snapshot', { height: uint32, id: hex32<BlockId>() })
 
-/** Storage modes. A status names a mode by its index here. */
+/** A status names a mode by its index here. */
 export const STORAGE_MODES = ['archive', 'full', 'pruned'] as const
 /** How much of the past a node keeps. `archive`: everything. `full`: bodies for ever, witnesses for a while. `pruned`: both for a while. */
 export type StorageMode = (typeof STORAGE_MODES)[number]
 
-/** What a node says of itself and its chain. */
 export const STATUS = container('Status', {
   version: uint16,
   genesis: hex32<BlockId>(),
@@ -66,7 +57,6 @@ export const STATUS = container('Status', {
   head: hex32<BlockId>(),
   height: uint32,
   totalWork: uint256,
-  /** Index into the storage modes. */
   mode: uint8,
   /** Lowest height from which on all bodies are held. */
   bodiesFrom: uint32,
@@ -74,7 +64,6 @@ export const STATUS = container('Status', {
   witnessesFrom: uint32,
   snapshots: list(SNAPSHOT, SNAPSHOTS_MAX),
 })
-/** A decoded status. */
 export type Status = ValueOf<typeof STATUS>
 /** Id and height of a block, mostly of one whose state a peer offers. */
 export type SnapshotRef = ValueOf<typeof SNAPSHOT>
@@ -91,10 +80,7 @@ const EMPTY = container('Empty', { reserved: uint8 })
 const WTX_IDS = list(hex32<WtxId>(), TRANSACTION_IDS_MAX)
 const TRANSACTIONS = list(TRANSACTION_BYTES, BLOCK_TRANSACTIONS_MAX)
 
-/**
- * Request and reply of every protocol, in SSZ. On the wire a reply follows a byte 0. A refusal takes the reply's place and follows a byte
- * 1.
- */
+/** Request and reply of every protocol, in SSZ. On the wire a byte comes first: 0 before a reply, 1 before a refusal. */
 export const MESSAGES = {
   status: { request: STATUS, reply: STATUS },
   headers: {
@@ -127,8 +113,7 @@ export const MESSAGES = {
   announce: { request: WTX_IDS, reply: EMPTY },
   statePages: {
     /**
-     * The reply has the pages whose ids come after `after`, in the order of ids. With `first`, `after` is empty and the reply begins with
-     * the root.
+     * The reply has the pages whose ids come after `after`, in order. With `first`, `after` is empty and the reply begins with the root.
      */
     request: container('StatePagesRequest', { snapshot: hex32<BlockId>(), after: byteList(PAGE_ID_MAX), first: bool }),
     reply: container('StatePages', {
@@ -137,7 +122,7 @@ export const MESSAGES = {
     }),
   },
   stateRecords: {
-    /** The reply has the records whose keys come after `after`, in the order of keys. An empty `after` asks from the beginning. */
+    /** The reply has the records whose keys come after `after`, in order. An empty `after` asks from the beginning. */
     request: container('StateRecordsRequest', { snapshot: hex32<BlockId>(), after: byteList(STATE_KEY_MAX) }),
     reply: container('StateRecords', {
       records: list(
@@ -153,26 +138,20 @@ export const MESSAGES = {
     reply: list(byteList(ACCOUNT_KEYS_BYTES_MAX), KEY_ADDRESSES_MAX),
   },
   keyPages: {
-    /**
-     * The reply has the keys whose addresses come after `after`, in the order of addresses. With `first` it begins with the lowest address.
-     */
+    /** The reply has the keys whose addresses come after `after`, in order. With `first` it begins with the lowest address. */
     request: container('KeyPagesRequest', { after: hex32<Address>(), first: bool }),
     reply: container('KeyPages', { keys: list(byteList(ACCOUNT_KEYS_BYTES_MAX), ENTRIES_MAX), done: bool }),
   },
   addresses: { request: EMPTY, reply: list(text(256), NODE_ADDRESSES_MAX) },
 } as const satisfies Record<ProtocolName, object>
 
-/** Request of a protocol. */
 export type RequestOf<P extends ProtocolName> = ValueOf<(typeof MESSAGES)[P]['request']>
-/** Reply of a protocol. */
 export type ReplyOf<P extends ProtocolName> = ValueOf<(typeof MESSAGES)[P]['reply']>
 
-/** Codec of a protocol's requests. */
 export function requestCodec<P extends ProtocolName>(protocol: P): Codec<RequestOf<P>> {
   return MESSAGES[protocol].request as unknown as Codec<RequestOf<P>>
 }
 
-/** Codec of a protocol's replies. */
 export function replyCodec<P extends ProtocolName>(protocol: P): Codec<ReplyOf<P>> {
   return MESSAGES[protocol].reply as unknown as Codec<ReplyOf<P>>
 }

@@ -1,4 +1,3 @@
-/** Limits of a request and its reply. */
 export interface ProtocolLimits {
   /** Longest request, bytes. */
   readonly requestMax: number
@@ -19,51 +18,34 @@ export const PAGE_BYTES = MIB
 const BLOCK_REPLY = MIB + 64 * KIB
 
 /**
- * Every request protocol. Its id on the wire is `/farthing/<first 16 hex digits of the genesis id>/<name in kebab case>/1`. A request and
- * its reply are one message each, after its length as an unsigned varint. An asker that takes page after page asks for at most one page
- * ahead.
+ * Every request protocol. A request and its reply are one message each, after its length as an unsigned varint. An asker that takes page
+ * after page asks for at most one page ahead.
  */
 export const PROTOCOLS = {
-  /** What both sides say of themselves and their chain. It is the first exchange of every connection. */
+  /** The first exchange of every connection. */
   status: { requestMax: 4 * KIB, replyMax: 4 * KIB, deadlineMs: 10_000, concurrentMax: 2 },
-  /** Headers after the newest block that both know. */
   headers: { requestMax: 4 * KIB, replyMax: MIB, deadlineMs: 15_000, concurrentMax: 2 },
   bodies: { requestMax: 8 * KIB, replyMax: BLOCK_REPLY, deadlineMs: 20_000, concurrentMax: 4 },
-  /** Some transactions of one block. */
   blockTransactions: { requestMax: 4 * KIB, replyMax: BLOCK_REPLY, deadlineMs: 10_000, concurrentMax: 4 },
-  /** Ids of transactions that wait in the mempool. */
   poolIds: { requestMax: KIB, replyMax: MIB, deadlineMs: 10_000, concurrentMax: 1 },
-  /** Transactions of the mempool by id. */
   transactions: { requestMax: 64 * KIB, replyMax: BLOCK_REPLY, deadlineMs: 10_000, concurrentMax: 4 },
-  /** Tells of transactions that can be asked for. */
   announce: { requestMax: 64 * KIB, replyMax: KIB, deadlineMs: 10_000, concurrentMax: 4 },
-  /** Pages of the state tree at a snapshot. */
   statePages: { requestMax: KIB, replyMax: BLOCK_REPLY, deadlineMs: 30_000, concurrentMax: 4 },
-  /** Records of the state at a snapshot. */
   stateRecords: { requestMax: KIB, replyMax: BLOCK_REPLY, deadlineMs: 30_000, concurrentMax: 4 },
-  /** Public keys of addresses. */
   keys: { requestMax: 16 * KIB, replyMax: BLOCK_REPLY, deadlineMs: 10_000, concurrentMax: 2 },
-  /** All public keys of the registry, page by page. */
   keyPages: { requestMax: KIB, replyMax: BLOCK_REPLY, deadlineMs: 30_000, concurrentMax: 2 },
-  /** Addresses of other nodes. */
   addresses: { requestMax: KIB, replyMax: 64 * KIB, deadlineMs: 10_000, concurrentMax: 1 },
 } as const satisfies Record<string, ProtocolLimits>
 
-/** Name of a request protocol. */
 export type ProtocolName = keyof typeof PROTOCOLS
 
-/** Names of all request protocols. */
 export const PROTOCOL_NAMES = Object.keys(PROTOCOLS) as readonly ProtocolName[]
 
-/**
- * Questions to the node table: Kademlia's search for nodes and its pings, in protobuf, asked and answered by `src/p2p/host/node-table.ts`.
- */
+/** Kademlia's search for nodes and its pings, in protobuf. */
 const TABLE: ProtocolLimits = { requestMax: KIB, replyMax: 16 * KIB, deadlineMs: 10_000, concurrentMax: 2 }
 
-/** Every request protocol that the transport carries. */
 export const CHANNELS = { ...PROTOCOLS, kad: TABLE } as const
 
-/** Name of a protocol that the transport carries. */
 export type ChannelName = keyof typeof CHANNELS
 
 /** Longest gossiped message by topic: a compact block with every transaction prefilled; one transaction. */
@@ -74,13 +56,11 @@ export const WIRE_VERSION = 1
 
 const GENESIS_DIGITS = 16
 
-/** Name of a protocol on the wire. */
 export function protocolId(genesis: string, name: ChannelName): string {
   const words = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   return `/farthing/${genesis.slice(0, GENESIS_DIGITS)}/${words}/${WIRE_VERSION}`
 }
 
-/** Name of a gossip topic on the wire. */
 export function topicId(genesis: string, name: string): string {
   return `/farthing/${genesis.slice(0, GENESIS_DIGITS)}/${name}/${WIRE_VERSION}`
 }

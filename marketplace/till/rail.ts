@@ -72,7 +72,7 @@ export interface Task {
   readonly client: Holder
 }
 
-/** Work under way in this process. `identity` is that of the call that began it; null if no call waits for it. */
+/** Work under way in this process. `identity` is that of the call that began it; null if the work was taken up, or had been put off. */
 export interface Held<C, I> {
   readonly claim: C
   readonly identity: I | null
@@ -126,7 +126,8 @@ export interface Rail<Call extends TillCall, C extends StoredClaim, I extends Id
   answer(order: Order<Call, I>, ended: Result<C>, replayed: boolean): Result<Settled<A>>
 
   /**
-   * Takes a claim from its first write to its end. `order` is null if no call waits. Absent: the till writes the claim and does the work.
+   * Takes a claim from its first write to its end. `order` is null if the work was taken up, or had been put off. Absent: the till writes
+   * the claim and does the work.
    */
   carry?(claim: C, steps: Steps<C>, order: Order<Call, I> | null): Promise<Ended<C>>
   /** The work may have waited for a place, or for a start of the node. */

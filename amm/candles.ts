@@ -27,9 +27,9 @@ const CANDLE = container('Candle', {
 })
 
 /**
- * One hour of a pool. Prices are Y per X in Q112.112, fee included; all zero without a trade. Fees are in the asset paid
- * in. Volumes and fees can exceed the range of an amount, since units can be traded repeatedly. Reserves are those after
- * the hour's last block that changed them.
+ * One hour of a pool. Prices are those of its trades, fee included: Y per X in Q112.112; all zero without a trade. Fees
+ * are in the asset paid in. Volumes and fees can exceed the range of an amount, since units can be traded repeatedly.
+ * Reserves are those after the hour's last block that changed them.
  */
 export type Candle = ValueOf<typeof CANDLE>
 

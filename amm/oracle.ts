@@ -46,9 +46,9 @@ export function epochDepth(view: StateView, epoch: number): Amount | undefined {
 const [STRAY_PARTS, STRAY_WHOLE] = [3n, 4n]
 
 /**
- * Whether the mean of an epoch is more than a quarter below the ratio at each of its entries, or more than a quarter
- * above each. This detects an attacker who adds depth at the entries and withdraws it in between: that makes the mean
- * cheap to move, but not the two ratios.
+ * Whether the mean of an epoch is more than a quarter below the ratio at each of its entries, or each ratio is more than
+ * a quarter below the mean. This detects an attacker who adds depth at the entries and withdraws it in between: that
+ * makes the mean cheap to move, but not the two ratios.
  */
 export function epochStrays(view: StateView, epoch: number, rules: PricingRules): boolean {
   const [entries, price] = [entriesOf(view, epoch), epochPrice(view, epoch, rules)]

@@ -117,7 +117,7 @@ export function fundsFrom({ assetX, reserveX, reserveY, shares }: Pool, assetA: 
   return { reserveA, reserveB, shares }
 }
 
-/** Both sums at the start of block `height`. */
+/** Both price sums at the start of block `height`. */
 export function accumulatedAt(pool: Pool, height: number): Pick<Pool, 'xPerY' | 'yPerX'> {
   const { reserveX, reserveY, xPerY, yPerX } = pool
   const blocks = BigInt(height - pool.accumulatedAt)

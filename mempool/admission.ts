@@ -20,7 +20,6 @@ import type { MempoolPolicy } from './policy.ts'
 import type { Pool } from './pool.ts'
 import type { Ranking } from './ranking.ts'
 
-/** Getters and functions, not copies: values are read at each check, so that a moved head is seen. */
 export interface AdmissionDependencies {
   readonly chain: ChainFollower & Pick<Chain, 'verified'>
   readonly verifier: SignatureVerifier

@@ -160,7 +160,6 @@ export class Mempool {
     return fail(fault('mempool/full', { minFeeRate: this.minFeeRate.toString() }))
   }
 
-  /** A miner found it unminable. */
   drop(txId: TxId): void {
     const entry = this.#pool.get(txId)
     if (entry !== undefined) this.#pool.remove(entry)
@@ -238,7 +237,7 @@ export class Mempool {
     }
     const touched = moved ? new Set<Address>() : this.#dropMined(connected)
     const rulesChanged = this.#judgeAnew()
-    // Only an account's own transactions can lower its balance. A change of rules may change weights, so it checks all.
+    // Only an account's own transactions can lower its balance. After new rules weights may differ, so all are checked.
     for (const address of rulesChanged ? this.#addresses() : touched) this.#recheck(address)
     this.#dropExhausted()
     this.#forgetGone()

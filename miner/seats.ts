@@ -9,7 +9,6 @@ export const REMOTE_SEATS_MAX = 1_024
 /** `Mined.knows` without a template from the mempool: below any count of admissions, even 0. */
 export const NOTHING = -1
 
-/** The external clients and their addresses. */
 export class Seats {
   readonly #mined = new Map<Address, Mined>()
   /** By address and client, least recently used first. */

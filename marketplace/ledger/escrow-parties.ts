@@ -39,7 +39,7 @@ export class EscrowParties {
     }
   }
 
-  /** For an escrow that the last seen transaction opens or closes, or that the block closes before its transactions. */
+  /** The escrow is one that the last seen transaction opens or closes, or that the block closes before its transactions. */
   of(txId: TxId): Parties {
     const parties = this.#opened.get(txId) ?? this.#before.get(ESCROWS, txId)
     assert(parties !== undefined, 'an escrow was closed that was not open')

@@ -40,7 +40,7 @@ interface Standoff {
   readonly text: string
 }
 
-/** Closes the market while the chain is not reliable, and reports deep reorganisations and refused branches to the operator. */
+/** Says why nothing may be sold while the chain is not reliable, and reports deep reorganisations and refused branches to the operator. */
 export class ChainWatch {
   readonly #deps: ChainWatchDependencies
   #last: Reorganisation | null = null

@@ -37,8 +37,8 @@ export interface ClaimKind<C extends StoredClaim> {
   /** Whether something is still due: work, a settlement, a refund, or a look at what became of an authorization. */
   readonly isOpen: (claim: C) => boolean
   /**
-   * Whether the last write of a claim may be lost if the machine fails (not if only the process does): no work or no money depends on it.
-   * Absent: no write may be lost.
+   * Whether the last write of a claim may be lost if the machine fails (not if only the process does), since no work was done for it yet,
+   * or no money depends on the write. Absent: no write may be lost.
    */
   readonly isTentative?: (claim: C) => boolean
   readonly paidFor: (claim: C) => Omit<KeptResult, 'bytes'>
@@ -135,9 +135,9 @@ export interface KeptResult {
   readonly isDelivered: boolean
 }
 
-/** A payer with more than one in this many of the allowed bytes loses results before other payers do. */
+/** A payer that holds more than 1 / PAYER_PART of the allowed bytes loses results before other payers do. */
 export const PAYER_PART = 16
-/** The bound for payers is halved down to one in this many of the allowed bytes. Payers that hold less are treated alike. */
+/** The bound for payers is halved down to 1 / PAYER_PART_LEAST of the allowed bytes. Payers that hold less are treated alike. */
 const PAYER_PART_LEAST = 65_536
 
 /**

@@ -154,6 +154,5 @@ export interface Rail<Call extends TillCall, C extends StoredClaim, I extends Id
 
   /** Called when the caller has received the whole answer. */
   handedOver(claim: A): Promise<void>
-  /** Called with the outcome of each call. */
   counted?(outcome: Result<Settled<A>>): void
 }

@@ -326,7 +326,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return rail.end(begun, outcome)
   }
 
-  /** Null for `ms`: only at the next head. */
+  /** If `ms` is null, the work begins only at the next head. */
   #park(claim: C, task: Task, ms: number | null): void {
     const id = this.#rail.kind.idOf(claim)
     const cancel = ms === null ? null : this.#deps.timers.after(ms, () => this.#unpark(id))

@@ -21,7 +21,7 @@ interface Guest {
   readonly leave: () => void
 }
 
-/** Calls that wait for the chain or for another call's work. If all places are taken, {@link heldTooMany} chooses who loses one. */
+/** Calls that wait for the chain or for another call's work. If all places are taken, {@link heldTooMany} chooses a call to give up. */
 export class WaitingRoom {
   readonly #timers: Timers
   readonly #guests = new Set<Guest>()

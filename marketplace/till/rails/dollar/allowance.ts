@@ -70,7 +70,7 @@ export class Allowance {
     this.#hasHeldBack = false
   }
 
-  /** Milliseconds until such a question may be asked. An `unproven` one leaves a part to newcomers that are proven to have signed. */
+  /** Milliseconds until a question of this kind may be asked. An `unproven` one leaves a part to proven newcomers. */
   waitMs(nowMs: number, sharer: Sharer = 'newcomer'): number {
     const bucket = sharer === 'repeat' ? this.#ofRepeats : this.#ofNewcomers
     const waitMs = this.isKnown(nowMs) ? (bucket?.waitMs(1, nowMs, sharer === 'unproven') ?? 0) : 0

@@ -74,7 +74,6 @@ export interface DollarSales {
 const PAGE = 500
 const NOTHING: DollarSales = { calls: 0, amount: 0n }
 
-/** Counts what was settled for each service. */
 export class SalesBook {
   readonly #sales = new Map<ServiceId, DollarSales>()
   /** Claims counted or taken back while {@link load} reads the store, which must not count them again. Null afterwards. */

@@ -74,7 +74,6 @@ interface OpenDollarClaim extends DollarClaimBase {
   readonly failedRuns?: number
 }
 
-/** Finished work. */
 interface Worked {
   readonly finishedAtMs: number
   readonly durationMs: number
@@ -160,7 +159,8 @@ export const DOLLAR_CLAIMS: ClaimKind<DollarClaim> = {
     if (claim.state === 'unpaid') return !claim.over
     return claim.state !== 'owed' || claim.refund.status !== 'paid'
   },
-  // Losing a `claimed` claim costs a second question to a facilitator, losing a delivery a second delivery to the holder of the signature.
+  // Losing a `claimed` claim costs a second question to a facilitator. Losing a delivery costs a second delivery, to a caller that holds
+  // the signature.
   isTentative: (claim) => claim.state === 'claimed' || (claim.state === 'settled' && claim.deliveredAtMs !== null),
   paidFor: (claim) => ({
     payer: claim.payer,

@@ -84,7 +84,6 @@ export type AuthorizationState =
   /** The chain could not be asked, or its node cannot tell. */
   | { readonly is: 'unknown'; readonly detail: string }
 
-/** Reads the token's chain. */
 export interface StableLedger {
   /** Whether an address is a contract, or a key's account with code; null if the chain cannot be asked. */
   hasCode(address: string): Promise<boolean | null>

@@ -59,7 +59,7 @@ const CHECK_MS = 5_000
 const WELL_MS = 30_000
 const ILL_MS = 2_000
 
-/** While so many payments wait out a pause, payments of newcomers and repeats may not wait, too. */
+/** While so many payments wait out a pause, payments of newcomers and repeats may not also wait. */
 const RESTING_MAX = 64
 /** While so many payments without proof that the payer's own key signed wait out a pause, no further one may. */
 const RESTING_UNPROVEN_MAX = 16
@@ -321,8 +321,8 @@ export class FacilitatorPool {
 }
 
 /**
- * Whether no other facilitator is asked. If the money may have moved, asking another one at once tells nothing. A refused settlement is
- * final only if the payment is wrong.
+ * Whether a verdict is final: no other facilitator is asked. If the money may have moved, asking another one at once tells nothing. A
+ * refused settlement is final only if the payment is wrong.
  */
 function isFinal(verdict: FacilitatorVerdict, { isSettlement }: Question): boolean {
   if (verdict.is === 'refused') return !isSettlement || isOfPayer(verdict.reason)

@@ -90,12 +90,10 @@ export function causeOf({ reason, detail }: DollarIn<'unpaid'>): Fault {
   return fault(reason, detail)
 }
 
-/** The members of an open claim. */
 function openOf({ request, payload, unsent, failedRuns }: DollarIn<'claimed' | 'executing' | 'settling' | 'unpaid'>) {
   return { request, payload, ...(unsent && { unsent }), ...(failedRuns !== undefined && { failedRuns }) }
 }
 
-/** The members of every claim. */
 function baseOf(claim: DollarClaim) {
   const { id, serviceId, requestHash, signatureHash, repeatKey, network, asset, payer, nonce } = claim
   const { amount, priceUsdMicros, validBefore, version, claimedAtMs } = claim

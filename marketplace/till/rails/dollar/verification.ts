@@ -25,7 +25,6 @@ export interface Asked {
   readonly wasted: () => void
 }
 
-/** Asks facilitators about payments, within the limits of each client. */
 export class Verification {
   readonly #deps: VerificationDependencies
   readonly #contracts: ContractPayers

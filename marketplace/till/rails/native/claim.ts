@@ -17,7 +17,7 @@ interface ClaimBase {
   readonly caller: string
   readonly amount: string
   readonly priceUsdMicros: string
-  /** Opener of the payer's secret, and repeats must show that secret; null for a payment without lock and commitment. */
+  /** Opener of the payer's secret. A repeat must show the secret. Null for a payment without lock and commitment. */
   readonly opener: Hash | null
   /** Height of the payment's block when it was taken. */
   readonly minedAt: number

@@ -29,7 +29,6 @@ export interface NoPrice {
   readonly reason: string
 }
 
-/** Dollar price of the native coin by epoch. */
 export interface NativePriceSource {
   /** Base units that so many millionths of a dollar cost, rounded up; undefined if unknown, or 2^112 and more. */
   priceOfMicros(micros: bigint, epoch: number): Amount | undefined

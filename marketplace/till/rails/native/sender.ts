@@ -11,7 +11,7 @@ import type { Operator, TransactionSink } from '../../shop.ts'
 
 /** A transaction that is not mined within this many blocks expires, and is made again at the current fee. */
 const VALID_BLOCKS = 30
-/** So that the operator's transactions are not last. */
+/** A small tip, so that the operator's transactions are not last. */
 const TIP_RATE = 1n
 /** Blocks that a transaction waits before its fee is raised. */
 const PATIENCE_BLOCKS = 3

@@ -34,7 +34,7 @@ export interface SettlerDependencies {
 const GATHER_MS = 500
 /** Largest duration that fits a receipt entry. */
 export const DURATION_MS_MAX = 0xffffffff
-/** Blocks after which a payment that a reorganisation took is given up. */
+/** A payment that a reorganisation took is given up after the longest term and the deepest reorganisation together. */
 const GONE_BLOCKS = 12_000
 
 /** A finished call whose receipt is owed. */
@@ -77,8 +77,8 @@ export class Settler {
   }
 
   /**
-   * Owes the receipts in blocks that left the best chain again, also the final ones: a miner with enough work can replace blocks deeper
-   * than {@link FINAL_DEPTH}.
+   * Once blocks have left the best chain, owes their receipts again, also the final ones: a miner with enough work can replace blocks
+   * deeper than {@link FINAL_DEPTH}.
    */
   takeUp(left: readonly BlockId[]): Promise<void> {
     for (const id of left) this.#left.add(id)

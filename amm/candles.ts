@@ -27,9 +27,8 @@ const CANDLE = container('Candle', {
 })
 
 /**
- * One hour of a pool. Prices are those of executed trades, fee included: Y per X in Q112.112; all zero if the hour only
- * had liquidity changes. Volumes count the traded units of each asset; fees count what the liquidity providers earned,
- * in the asset paid in. Volumes and fees can exceed the range of an amount, since units can be traded repeatedly.
+ * One hour of a pool. Prices are those of its trades, fee included: Y per X in Q112.112; all zero without a trade. Fees
+ * are in the asset paid in. Volumes and fees can exceed the range of an amount, since units can be traded repeatedly.
  * Reserves are those after the hour's last block that changed them.
  */
 export type Candle = ValueOf<typeof CANDLE>
@@ -39,7 +38,6 @@ export interface HourlyCandle extends Candle {
   readonly hour: number
 }
 
-/** The hour of a block, by its own time. */
 export function hourOf(timeMs: number): number {
   return Math.floor(timeMs / CANDLE_MS)
 }
@@ -77,7 +75,7 @@ const EMPTY: Candle = {
   reserveY: ZERO,
 }
 
-/** Pools that the block changed, as it left them; every trade changes its pool. */
+/** Pools that the block changed, as it left them. Every trade changes its pool. */
 function changedPools({ changes }: ConnectedBlock): readonly (readonly [PoolId, Pool])[] {
   return changes.flatMap(({ table, key, after }) =>
     table.prefix === POOLS.prefix && after !== undefined
@@ -120,7 +118,7 @@ function hourKey(hour: number): Uint8Array {
   return uintBE(BigInt(hour), HOUR_BYTES)
 }
 
-/** Hours of a pool to read: from `from` to before `to`, at most the newest `limit`. */
+/** Hours of a pool, from `from` to before `to`, at most the newest `limit`. */
 export interface CandleQuery {
   readonly poolId: PoolId
   readonly from: number
@@ -128,13 +126,12 @@ export interface CandleQuery {
   readonly limit: number
 }
 
-/** Index range of a query: hours with activity, newest first. */
+/** Hours with activity, newest first. */
 export function candleRange({ poolId, from, to, limit }: CandleQuery): IndexRange {
   const prefix = fromHex(poolId)
   return { prefix, from: concat(prefix, hourKey(from)), to: concat(prefix, hourKey(to)), reverse: true, limit }
 }
 
-/** Decodes a candle with its hour. */
 export function candleOf({ key, value }: IndexEntry): HourlyCandle {
   return { ...decodeOwn(CANDLE, value), hour: Number(readUintBE(key.subarray(-HOUR_BYTES))) }
 }

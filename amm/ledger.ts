@@ -13,12 +13,10 @@ import { fundsFrom, POOL_SHARES, POOLS, type Pool, PRICE_ENTRIES, poolIdOf, pool
 import { recordPrice, writePriceEntry } from './price-entries.ts'
 import { swap } from './swap.ts'
 
-/**
- * Stands for a pool before its creation: with it, any number of shares up to the root of the product passes the check.
- */
+/** Stands for a pool before its creation: any number of shares up to the root of the product passes the check. */
 const NO_POOL: PoolFunds = { reserveA: amount(1n), reserveB: amount(1n), shares: 1n }
 
-/** Genesis pools: their reserves are minted for them; all shares except the locked ones belong to the owner. */
+/** Reserves of genesis pools are minted; all shares except the locked ones belong to the owner. */
 function genesis(overlay: Overlay, rules: LedgerRules, { pools }: GenesisLedgers): void {
   for (const { assetA: symbolA, assetB: symbolB, feeBps, amountA, amountB, owner } of pools) {
     const [assetA, assetB] = [assetOf(symbolA, rules.coin), assetOf(symbolB, rules.coin)]
@@ -36,7 +34,6 @@ function genesis(overlay: Overlay, rules: LedgerRules, { pools }: GenesisLedgers
   writePriceEntry(overlay, rules.market, 0, 0)
 }
 
-/** True if a share lost value or the pool was deleted; neither may ever happen. */
 function poolLoses({ before, after }: ValueChange): boolean {
   if (after === undefined) return true
   const pool = after as Pool
@@ -44,7 +41,7 @@ function poolLoses({ before, after }: ValueChange): boolean {
   return !poolNeverLoses(was, fundsFrom(pool, pool.assetX))
 }
 
-/** By pool: the change of its share count, without the locked shares, minus the change of the shares that holders have. */
+/** By pool: the change of its share count, without the locked shares, minus the change of the holders' shares. */
 function shareDifferences(changes: readonly ValueChange[]): ReadonlyMap<PoolId, bigint> {
   const differences = new Map<PoolId, bigint>()
   const count = (poolId: PoolId, change: bigint): void => {
@@ -67,7 +64,6 @@ function poolInvariant(changes: readonly ValueChange[]): string | null {
   return [...shareDifferences(changes).values()].some((difference) => difference !== 0n) ? 'pool-shares' : null
 }
 
-/** Pools, their shares, and the price entries of the pool that prices the native coin. */
 export const ammModule = {
   name: 'amm',
   tables: [anyTable(POOLS), anyTable(POOL_SHARES), anyTable(PRICE_ENTRIES)],

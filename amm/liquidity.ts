@@ -27,14 +27,14 @@ import {
   withFunds,
 } from './pool.ts'
 
-/** A pool as payloads name it: its assets in either order. */
+/** A pool as payloads name it, with its assets in either order. */
 export interface PoolName {
   readonly assetA: TokenSymbol
   readonly assetB: TokenSymbol
   readonly feeBps: number
 }
 
-/** A named pair with its pool id, whether or not the pool exists. */
+/** The pool may not exist. */
 interface Pair {
   readonly assetA: Hash
   readonly assetB: Hash
@@ -64,20 +64,16 @@ function openPool(view: StateView, name: PoolName, rules: LedgerRules, check: As
   return { ...pair, pool, funds: fundsFrom(pool, pair.assetA) }
 }
 
-/** Decimals of a percentage that is given in basis points. */
 const PERCENT_DECIMALS = 2
 
-/** Describes a pool in the detail of a fault. */
 export function poolDetail({ assetA, assetB, feeBps }: PoolName): FaultDetail {
   return { assetA, assetB, feeBps, feePct: formatAmount(BigInt(feeBps), PERCENT_DECIMALS) }
 }
 
-/** The fault of an outcome that misses the limit of its payload. */
 export function beyondLimit(got: Amount, limit: Amount): Fault {
   return fault('pool/limit', { got: got.toString(), limit: limit.toString() })
 }
 
-/** The record of a new pool. */
 export function newPool({ assetA, assetB }: Pair, feeBps: number, funds: PoolFunds, height: number): Pool {
   const [assetX, assetY] = orderedAssets(assetA, assetB)
   const [reserveX, reserveY] = assetX === assetA ? [funds.reserveA, funds.reserveB] : [funds.reserveB, funds.reserveA]
@@ -86,12 +82,11 @@ export function newPool({ assetA, assetB }: Pair, feeBps: number, funds: PoolFun
   return { ...facts, xPerY: 0n, yPerX: 0n, accumulatedAt: height, createdAt: height }
 }
 
-/** Credits shares of a pool to an address; the pool's record counts its total separately. */
+/** Credits shares to an address. The pool's record counts its total separately. */
 export function giveShares(overlay: Overlay, holder: ShareHolder, given: Amount): void {
   overlay.put(POOL_SHARES, holder, { shares: add(sharesOf(overlay, holder), given) })
 }
 
-/** Shares of a pool that an address holds. */
 export function sharesOf(view: StateView, holder: ShareHolder): Amount {
   return view.get(POOL_SHARES, holder)?.shares ?? ZERO
 }
@@ -198,7 +193,6 @@ function nativeOf({ assetA, assetB, amountA, amountB }: PoolName & BothAmounts, 
   return assetB === coin.symbol ? amountB : ZERO
 }
 
-/** Handlers of the liquidity transactions. */
 export const LIQUIDITY_HANDLERS = {
   pool_create: poolCreate,
   liquidity_add: liquidityAdd,

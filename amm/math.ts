@@ -1,7 +1,7 @@
 import { type Amount, amount, mulDivDown, mulDivUp, SUPPLY_BOUND } from '../consensus/primitives/amount.ts'
 import { assert } from '../consensus/primitives/assert.ts'
 
-/** The reserves of a pool, each at least 1, and its number of shares, including the locked ones. */
+/** Reserves, each at least 1, and the number of shares, including the locked ones. */
 export interface PoolFunds {
   readonly reserveA: Amount
   readonly reserveB: Amount
@@ -14,13 +14,12 @@ export const LOCKED_SHARES = 1_000n as Amount
 /** The price 1 as a Q112.112 fixed-point number. */
 export const PRICE_ONE = 1n << 112n
 
-/** A whole, in basis points and in parts per million. */
 const [BPS, PPM] = [10_000n, 1_000_000n]
 
 /** Exclusive upper bound of the argument of {@link isqrt}, and the highest bit of its result. */
 const [SQUARE_BOUND, ROOT_TOP_BIT] = [1n << 256n, 1n << 127n]
 
-/** floor(sqrt(value)), exact, for values below 2^256; finds the bits of the root from the highest down. */
+/** floor(sqrt(value)), exact. */
 export function isqrt(value: bigint): bigint {
   assert(value >= 0n && value < SQUARE_BOUND, 'isqrt takes unsigned numbers below 2^256')
   let root = 0n
@@ -32,8 +31,8 @@ export function isqrt(value: bigint): bigint {
 }
 
 /**
- * Shares of a new pool, floor(sqrt(a x b)); the caller locks {@link LOCKED_SHARES} of them for ever. From then on
- * shares^2 never exceeds the product of the reserves (see {@link poolNeverLoses}), so shares stay below 2^112.
+ * Shares of a new pool, floor(sqrt(a x b)); {@link LOCKED_SHARES} of them are locked. Since shares^2 never exceeds the
+ * product of the reserves (see {@link poolNeverLoses}), shares stay below 2^112.
  */
 export function initialShares(a: Amount, b: Amount): bigint {
   return isqrt(a * b)
@@ -51,8 +50,8 @@ export function outputOf(reserveIn: Amount, reserveOut: Amount, amountIn: Amount
 
 /**
  * The least input for `amountOut`: ceil(reserveIn amountOut 10,000 / ((reserveOut - amountOut) (10,000 - feeBps))).
- * Rounded up in favour of the pool. Undefined if the pool holds no more than `amountOut`, or if no supply reaches the
- * input.
+ * Rounded up in favour of the pool. Undefined if the pool holds no more than `amountOut`, or if the input exceeds any
+ * supply.
  */
 export function inputFor(reserveIn: Amount, reserveOut: Amount, amountOut: Amount, feeBps: bigint): Amount | undefined {
   assertReserves(reserveIn, reserveOut)
@@ -61,16 +60,14 @@ export function inputFor(reserveIn: Amount, reserveOut: Amount, amountOut: Amoun
   return input < SUPPLY_BOUND ? amount(input) : undefined
 }
 
-/**
- * ceil(amountIn feeBps / 10,000): the liquidity providers' fee of a swap of exactly `amountIn`, in the asset paid in.
- */
+/** The providers' fee of a swap of exactly `amountIn`, in the asset paid in: ceil(amountIn feeBps / 10,000). */
 export function feeOf(amountIn: Amount, feeBps: bigint): Amount {
   return amount(mulDivUp(amountIn, BPS - keptBps(feeBps), BPS))
 }
 
 /**
  * Shares for an offer of both assets, and the accepted part of it. The scarcer asset determines the shares, rounded
- * down; each asset then pays for exactly these shares, rounded up, never more than offered. 0 shares take nothing.
+ * down. What each asset pays for them is rounded up, never more than offered.
  */
 export function addLiquidity(
   { reserveA, reserveB, shares }: PoolFunds,
@@ -88,7 +85,7 @@ export function addLiquidity(
   }
 }
 
-/** What `shares` (at most all) withdraw from both reserves, each rounded down in favour of the pool. */
+/** What `shares` withdraw from both reserves, rounded down in favour of the pool. */
 export function removeLiquidity(
   pool: PoolFunds,
   shares: bigint,
@@ -100,14 +97,14 @@ export function removeLiquidity(
   }
 }
 
-/** floor(reserveA 2^112 / reserveB): base units of A per base unit of B in Q112.112, below 2^224. */
+/** Base units of A per base unit of B in Q112.112, rounded down; below 2^224. */
 export function spotPrice(reserveA: Amount, reserveB: Amount): bigint {
   return mulDivDown(reserveA, PRICE_ONE, reserveB)
 }
 
 /**
- * How far the price of an executed swap is below the pool's price before it, fee and rounding included, in parts per
- * million (0 to 1,000,000), rounded up: ceil(10^6 (1 - (amountOut / amountIn) / (reserveOut / reserveIn))).
+ * How far the price of a swap is below the pool's price before it, fee included, in parts per million, rounded up:
+ * ceil(10^6 (1 - (amountOut / amountIn) / (reserveOut / reserveIn))).
  */
 export function priceImpactPpm(reserveIn: Amount, reserveOut: Amount, amountIn: Amount, amountOut: Amount): bigint {
   const atSpot = amountIn * reserveOut
@@ -115,15 +112,12 @@ export function priceImpactPpm(reserveIn: Amount, reserveOut: Amount, amountIn: 
   return executed < atSpot ? mulDivUp(PPM, atSpot - executed, atSpot) : 0n
 }
 
-/**
- * Whether a share kept its value sqrt(reserveA reserveB) / shares, computed without division: A' B' S^2 >= A B S'^2.
- * With equal shares: the product of the reserves has not fallen.
- */
+/** Whether a share kept its value sqrt(reserveA reserveB) / shares, without division: A' B' S^2 >= A B S'^2. */
 export function poolNeverLoses(before: PoolFunds, after: PoolFunds): boolean {
   return after.reserveA * after.reserveB * before.shares ** 2n >= before.reserveA * before.reserveB * after.shares ** 2n
 }
 
-/** The part of 10,000 that is swapped. The other part is the fee of the liquidity providers. */
+/** The part of 10,000 that is swapped; the other part is the fee. */
 function keptBps(feeBps: bigint): bigint {
   assert(feeBps >= 0n && feeBps < BPS, `fee out of range: ${feeBps} bps`)
   return BPS - feeBps

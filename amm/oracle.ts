@@ -5,8 +5,8 @@ import { PRICE_ONE } from './math.ts'
 import { PRICE_ENTRIES, type PriceEntry } from './pool.ts'
 
 /**
- * Price of a millionth of a dollar in base units of the native coin, in an epoch, as an exact fraction: 0 < numerator <
- * 2^256, denominator < 2^176. The dollar of the priced pool has 6 decimals.
+ * Base units of the native coin per millionth of a dollar, as an exact fraction with 0 < numerator < 2^256. The dollar
+ * of the priced pool has 6 decimals.
  */
 export interface EpochPrice {
   readonly numerator: bigint
@@ -15,16 +15,15 @@ export interface EpochPrice {
 
 type PricingRules = Pick<MarketRules, 'epochBlocks'>
 
-/** The price entries of an epoch: those of its first block and of the previous epoch's; for epoch 0 only its own. */
+/** Entries of this epoch's first block and of the previous epoch's; for epoch 0 only its own. */
 function entriesOf(view: StateView, epoch: number): readonly PriceEntry[] | undefined {
   const entries = (epoch === 0 ? [0] : [epoch - 1, epoch]).map((each) => view.get(PRICE_ENTRIES, each))
   return entries.includes(undefined) ? undefined : (entries as PriceEntry[])
 }
 
 /**
- * The price in an epoch: the mean over the block ends of the previous epoch; in epoch 0 from the genesis reserves.
- * Undefined if an entry is missing: the pool has no full epoch yet, the epoch has not begun, or its entries were
- * deleted.
+ * The mean over the block ends of the previous epoch; in epoch 0 the price of the genesis reserves. Undefined if a price
+ * entry is missing.
  */
 export function epochPrice(view: StateView, epoch: number, { epochBlocks }: PricingRules): EpochPrice | undefined {
   const entries = entriesOf(view, epoch)
@@ -37,24 +36,23 @@ export function epochPrice(view: StateView, epoch: number, { epochBlocks }: Pric
   }
 }
 
-/** Dollars in the priced pool, in millionths: the lowest value of the epoch's entries. Undefined if an entry is missing. */
+/** The lowest dollar reserve among the epoch's entries, in millionths. Undefined if an entry is missing. */
 export function epochDepth(view: StateView, epoch: number): Amount | undefined {
   const entries = entriesOf(view, epoch)
   return entries?.map(({ reserveDollar }) => reserveDollar).reduce((low, each) => (each < low ? each : low))
 }
 
-/** An epoch's price and the pool's ratios at its entries may differ by a quarter of the larger one. */
+/** The price and the pool's ratios may differ by a quarter of the larger one. */
 const [STRAY_PARTS, STRAY_WHOLE] = [3n, 4n]
 
 /**
- * Whether the mean of an epoch is more than a quarter below the ratio at each of its entries, or each of these ratios is
- * more than a quarter below the mean. This detects an attacker who adds depth at the entries and withdraws it in
- * between: that makes the mean cheap to move, but not the two ratios.
+ * Whether the mean of an epoch is more than a quarter below the ratio at each of its entries, or each ratio is more than
+ * a quarter below the mean. This detects an attacker who adds depth at the entries and withdraws it in between: that
+ * makes the mean cheap to move, but not the two ratios.
  */
 export function epochStrays(view: StateView, epoch: number, rules: PricingRules): boolean {
   const [entries, price] = [entriesOf(view, epoch), epochPrice(view, epoch, rules)]
   if (entries === undefined || price === undefined) return false
-  // Compares the fractions by cross-multiplication.
   const sides = entries.map(({ reserveNative, reserveDollar }) => ({
     mean: price.numerator * reserveDollar,
     ratio: reserveNative * price.denominator,
@@ -65,19 +63,19 @@ export function epochStrays(view: StateView, epoch: number, rules: PricingRules)
   )
 }
 
-/** Base units that cost this many millionths of a dollar, rounded up; undefined if no supply reaches them. */
+/** Base units for millionths of a dollar, rounded up; undefined if they exceed any supply. */
 export function nativeOfMicros({ numerator, denominator }: EpochPrice, micros: bigint): Amount | undefined {
-  // Compared before dividing, since the product may exceed 256 bits.
+  // Checked before the division, since the product may exceed 256 bits.
   if (micros * numerator > (SUPPLY_BOUND - 1n) * denominator) return undefined
   return amount(mulDivUp(micros, numerator, denominator))
 }
 
-/** Value of base units in millionths of a dollar, rounded down. */
+/** Millionths of a dollar for base units, rounded down. */
 export function microsOfNativeDown({ numerator, denominator }: EpochPrice, native: bigint): bigint {
   return mulDivDown(native, denominator, numerator)
 }
 
-/** Value of base units in millionths of a dollar, rounded up. */
+/** Millionths of a dollar for base units, rounded up. */
 export function microsOfNativeUp({ numerator, denominator }: EpochPrice, native: bigint): bigint {
   return mulDivUp(native, denominator, numerator)
 }

@@ -5,20 +5,17 @@ import type { TxRules } from '../consensus/tx/rules.ts'
 import { POOLS, poolIdOf } from './pool.ts'
 import { deepestPools, POOLS_BY_ASSET, poolOfEntry } from './pools-by-asset.ts'
 
-/** Pools that are examined at each end of a route, those with the most of that asset. */
+/** Pools examined at each end of a route. */
 export const POOLS_PER_END = 16
 
-/** The ends of a route. */
 export interface RouteEnds {
   readonly assetIn: Hash
   readonly assetOut: Hash
 }
 
 /**
- * Pools for routes of up to three hops between two assets: the pools of the pair, the {@link POOLS_PER_END} deepest
- * pools of each end, and all pools that connect a pool of one end with a pool of the other. Complete if neither asset
- * has more than {@link POOLS_PER_END} pools. An attacker who wants to push a pool out must hold more in sixteen other
- * pools. Reads two index ranges, and about 800 records at most for three fees.
+ * Pools for routes of up to three hops: the pools of the pair, the {@link POOLS_PER_END} deepest pools of each end, and
+ * all pools that connect them. An attacker who wants to push a pool out must hold more in sixteen other pools.
  */
 export function poolsBetween(
   database: DatabaseReader,
@@ -37,7 +34,6 @@ export function poolsBetween(
   ])
 }
 
-/** The other assets in pools of an asset, without duplicates. */
 function across(view: StateView, pools: readonly PoolId[], asset: Hash): readonly Hash[] {
   const others = pools.flatMap((poolId) => {
     const pool = view.get(POOLS, poolId)

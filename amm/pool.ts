@@ -30,15 +30,15 @@ const POOL_RECORD = container('Pool', {
 })
 
 /**
- * A pool of two assets at a fee. `assetX` has the lower id, so the native coin is always X. `shares` includes the
- * locked ones. `xPerY` and `yPerX` sum the price of every block end (Q112.112) up to the start of block
- * `accumulatedAt`; even a sum over all 2^32 heights stays below 2^256.
+ * `assetX` has the lower id, so the native coin is always X. `shares` includes the locked ones. `xPerY` and `yPerX` sum
+ * the price of every block end (Q112.112) up to the start of block `accumulatedAt`; even a sum over all 2^32 heights
+ * stays below 2^256.
  */
 export type Pool = ValueOf<typeof POOL_RECORD>
 
 /**
- * Pools by id. The reserves belong to no account, so only the pool's own rules can move them. Shares count as an asset
- * with the pool's id, so that conservation checks the holders' shares against the pool's.
+ * The reserves belong to no account. Shares count as an asset with the pool's id, so that conservation checks the
+ * holders' shares against the pool's.
  */
 export const POOLS = stateTable<PoolId, Pool>({
   name: 'pools',
@@ -52,7 +52,6 @@ export const POOLS = stateTable<PoolId, Pool>({
   ],
 })
 
-/** A holder of shares, and the pool. */
 export interface ShareHolder {
   readonly address: Address
   readonly poolId: PoolId
@@ -60,9 +59,7 @@ export interface ShareHolder {
 
 const SHARES_RECORD = container('PoolShares', { shares: uint128 })
 
-/**
- * Shares by holder and pool, so that one key range lists all pools of an address. Without shares there is no record.
- */
+/** Keyed by holder first, so that one key range lists all pools of an address. Without shares there is no record. */
 export const POOL_SHARES = stateTable<ShareHolder, ValueOf<typeof SHARES_RECORD>>({
   name: 'pool-shares',
   prefix: 0x21,
@@ -77,10 +74,10 @@ const PRICE_RECORD = container('PriceEntry', {
   reserveDollar: uint128,
 })
 
-/** The priced pool at the start of an epoch's first block: `xPerY` up to there, and both reserves. */
+/** The priced pool at the start of an epoch's first block. `nativePerDollar` is its `xPerY`. */
 export type PriceEntry = ValueOf<typeof PRICE_RECORD>
 
-/** Price entries by epoch. */
+/** By epoch. */
 export const PRICE_ENTRIES = stateTable<number, PriceEntry>({
   name: 'price-entries',
   prefix: 0x22,
@@ -90,12 +87,10 @@ export const PRICE_ENTRIES = stateTable<number, PriceEntry>({
 
 const ADDRESS_HEX_CHARS = 64
 
-/** The pool id in the key of a pool record. */
 export function poolOfKey(key: StateKey): PoolId {
   return key.slice(2) as PoolId
 }
 
-/** The pool id at the end of the key of a share record. */
 export function poolOfShareKey(key: StateKey): PoolId {
   return key.slice(2 + ADDRESS_HEX_CHARS) as PoolId
 }
@@ -104,26 +99,25 @@ function shareAsset(poolId: PoolId): Hash {
   return poolId as string as Hash
 }
 
-/** Two assets in the order of a pool record: X, Y. */
 export function orderedAssets(one: Hash, other: Hash): readonly [Hash, Hash] {
   return one < other ? [one, other] : [other, one]
 }
 
 const FEE_BYTES = 2
 
-/** H(pool-id, x || y || feeBps), for either order of the assets. */
+/** H(poolId, x || y || feeBps), for either order of the assets. */
 export function poolIdOf(one: Hash, other: Hash, feeBps: number): PoolId {
   const [x, y] = orderedAssets(one, other)
   return taggedHashHex<PoolId>('poolId', fromHex(x), fromHex(y), uintLE(BigInt(feeBps), FEE_BYTES))
 }
 
-/** The pool's funds, oriented so that `assetA` is A. */
+/** The pool's funds, with `assetA` as A. */
 export function fundsFrom({ assetX, reserveX, reserveY, shares }: Pool, assetA: Hash): PoolFunds {
   const [reserveA, reserveB] = assetA === assetX ? [reserveX, reserveY] : [reserveY, reserveX]
   return { reserveA, reserveB, shares }
 }
 
-/** Both accumulators at the start of block `height`: the stored sums, plus the current price for each block since. */
+/** Both price sums at the start of block `height`. */
 export function accumulatedAt(pool: Pool, height: number): Pick<Pool, 'xPerY' | 'yPerX'> {
   const { reserveX, reserveY, xPerY, yPerX } = pool
   const blocks = BigInt(height - pool.accumulatedAt)
@@ -133,7 +127,7 @@ export function accumulatedAt(pool: Pool, height: number): Pick<Pool, 'xPerY' | 
   }
 }
 
-/** The pool with new funds, oriented so that `assetA` is A. The old price is accumulated up to this block first. */
+/** The pool with new funds. The old price is accumulated up to this block first. */
 export function withFunds(pool: Pool, assetA: Hash, funds: PoolFunds, height: number): Pool {
   const { reserveA, reserveB, shares } = funds
   const [reserveX, reserveY] = assetA === pool.assetX ? [reserveA, reserveB] : [reserveB, reserveA]

@@ -11,7 +11,6 @@ export function pricedPoolId({ pricedPool: { dollar, feeBps } }: Pick<MarketRule
   return poolIdOf(NATIVE_ASSET, tokenAsset(dollar), feeBps)
 }
 
-/** Writes an epoch's price entry from the priced pool at the start of block `height`. */
 export function writePriceEntry(overlay: Overlay, market: MarketRules, epoch: number, height: number): void {
   const pool = overlay.get(POOLS, pricedPoolId(market))
   if (pool === undefined) return
@@ -23,7 +22,7 @@ export function writePriceEntry(overlay: Overlay, market: MarketRules, epoch: nu
   })
 }
 
-/** At the first block of an epoch, writes its price entry and deletes the entry that is no longer kept. */
+/** At the first block of an epoch, writes its price entry and deletes the one that is no longer kept. */
 export function* recordPrice({ rules: { market }, height, overlay }: BlockContext): Iterable<void> {
   const { epochBlocks, priceEpochsKept } = market
   if (height % epochBlocks !== 0) return

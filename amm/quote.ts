@@ -13,32 +13,29 @@ import { feeOf, inputFor, priceImpactPpm } from './math.ts'
 import { fundsFrom, POOLS } from './pool.ts'
 import { bestRoute, type ListedPool, paidBy, type Route, type RouteHop } from './route.ts'
 
-/** Maximum pools that a quote examines; further ones are ignored, so the deepest should come first. */
+/** Maximum pools that a quote examines. The deepest should come first. */
 export const QUOTE_POOLS_MAX = 1_024
 
-/** A whole, in basis points and in parts per million. */
 const [BPS, PPM] = [10_000n, 1_000_000n]
 
-/** A requested swap. */
 export interface SwapOrder {
   readonly assetIn: TokenSymbol
   readonly assetOut: TokenSymbol
-  /** Base units to pay, or base units to receive if the output is exact. */
+  /** Base units to pay, or to receive if the output is exact. */
   readonly amount: Amount
   /** Accepted loss against the quote before the swap fails: 0 to 10,000 basis points. */
   readonly slippageBps: bigint
 }
 
-/** What a quote needs: a state, the coin's rules, and pool ids; ids without a pool are ignored. */
+/** Pool ids without a pool are ignored. */
 export interface QuoteBasis {
   readonly view: StateView
   readonly coin: Pick<CoinRules, 'symbol'>
   readonly pools: Iterable<PoolId>
 }
 
-/** A hop of a quote. */
 export interface QuotedHop extends RouteHop {
-  /** The part of `amountIn` that the liquidity providers earn, rounded up. */
+  /** What the liquidity providers earn, in the asset paid in, rounded up. */
   readonly fee: Amount
   readonly priceImpactPpm: bigint
 }
@@ -50,16 +47,12 @@ export interface SwapQuote {
   readonly amountOut: Amount
   /** Distance from the price before the swap, fees included, in parts per million, rounded up: less than 5 too high. */
   readonly priceImpactPpm: bigint
-  /** Least output, rounded up, or most input, rounded down, so that slippage never exceeds the accepted one. */
+  /** Least output, rounded up, or most input, rounded down: slippage never exceeds the accepted one. */
   readonly limit: Amount
-  /** The payload of the swap, with that limit. */
   readonly payload: PayloadOf<'swap'>
 }
 
-/**
- * Quotes an exact input over the best route of at most three different pools, through assets that are not frozen. The
- * best of all routes over the given pools, of which the first {@link QUOTE_POOLS_MAX} count.
- */
+/** Quotes an exact input over the best route of at most three different pools, through assets that are not frozen. */
 export function quoteExactIn(basis: QuoteBasis, order: SwapOrder): Result<SwapQuote> {
   const ends = endsOf(basis, order)
   if ('code' in ends) return fail(ends)
@@ -69,7 +62,7 @@ export function quoteExactIn(basis: QuoteBasis, order: SwapOrder): Result<SwapQu
   return fail(connected(pools, ends) ? fault('pool/too-small') : noRoute(order))
 }
 
-/** Quotes an exact output over one pool: of all pools between the two assets, the one that takes the least input. */
+/** Quotes an exact output over the pool between the two assets that takes the least input. */
 export function quoteExactOut(basis: QuoteBasis, order: SwapOrder): Result<SwapQuote> {
   const ends = endsOf(basis, order)
   if ('code' in ends) return fail(ends)
@@ -96,7 +89,6 @@ function endsOf({ view, coin }: QuoteBasis, { assetIn, assetOut, slippageBps }: 
   return 'code' in to ? to : { assetIn: from.asset, assetOut: to.asset }
 }
 
-/** The given pools that exist, without those of a frozen token. */
 function tradedPools({ view, pools }: QuoteBasis): readonly ListedPool[] {
   const frozen = (asset: Hash): boolean => view.get(TOKENS, asset)?.frozen === true
   return [...new Set(pools)].slice(0, QUOTE_POOLS_MAX).flatMap((poolId) => {
@@ -109,7 +101,7 @@ function isBetween({ assetX, assetY }: ListedPool['pool'], { assetIn, assetOut }
   return (assetX === assetIn && assetY === assetOut) || (assetX === assetOut && assetY === assetIn)
 }
 
-/** Whether any route connects the two ends, whatever it pays. */
+/** Whether any route connects the two ends, even one that pays nothing. */
 function connected(pools: readonly ListedPool[], { assetIn, assetOut }: Ends): boolean {
   let reached = new Set([assetIn])
   for (let hop = 0; hop < HOPS_MAX; hop++) {
@@ -163,7 +155,7 @@ function leastOut(out: Amount, slippageBps: bigint): Amount {
   return amount(mulDivUp(out, BPS - slippageBps, BPS))
 }
 
-/** A limit must stay below 2^112, like every amount in a transaction. */
+/** Every amount in a transaction is below 2^112. */
 function mostIn(paid: Amount, slippageBps: bigint): Amount {
   const most = mulDivDown(paid, BPS + slippageBps, BPS)
   return amount(most < SUPPLY_BOUND ? most : SUPPLY_BOUND - 1n)

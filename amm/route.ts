@@ -4,13 +4,11 @@ import { HOPS_MAX } from '../consensus/tx/asset-payloads.ts'
 import { outputOf } from './math.ts'
 import { fundsFrom, type Pool } from './pool.ts'
 
-/** A pool with its id. */
 export interface ListedPool {
   readonly poolId: PoolId
   readonly pool: Pool
 }
 
-/** A hop of a route, with its input and output. */
 export interface RouteHop extends ListedPool {
   readonly assetIn: Hash
   readonly assetOut: Hash
@@ -18,15 +16,13 @@ export interface RouteHop extends ListedPool {
   readonly amountOut: Amount
 }
 
-/** The hops in order; each hop's output is the next one's input. */
+/** Each hop's output is the next one's input. */
 export type Route = readonly RouteHop[]
 
-/** A pool in one direction. */
 interface Edge extends ListedPool {
   readonly assetOut: Hash
 }
 
-/** Pools by their input asset, and by the pair in that direction. */
 class PoolGraph {
   readonly #byAsset = new Map<Hash, Edge[]>()
   readonly #byPair = new Map<string, Edge[]>()
@@ -65,9 +61,9 @@ interface Order {
 }
 
 /**
- * The best route for an exact input over at most three different pools of these, by trying every one. Of equal outputs
- * the shorter route wins, then the first found. With both ends fixed and one pool per pair and fee, a pool is in the
- * middle of at most 2 fees^2 routes. Undefined if no route pays anything.
+ * The best route for an exact input over at most three different pools, by trying every one. Of equal outputs the
+ * shorter route wins, then the first found. With one pool per pair and fee, a pool is in the middle of at most 2 fees^2
+ * routes. Undefined if no route pays anything.
  */
 export function bestRoute(pools: Iterable<ListedPool>, order: Order): Route | undefined {
   const graph = new PoolGraph(pools)
@@ -92,7 +88,6 @@ function hopOver({ poolId, pool, assetOut }: Edge, assetIn: Hash, amountIn: Amou
   return { poolId, pool, assetIn, assetOut, amountIn, amountOut }
 }
 
-/** The final output of a route. */
 export function paidBy(route: Route): Amount {
   return (route.at(-1) as RouteHop).amountOut
 }

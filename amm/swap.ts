@@ -12,7 +12,7 @@ import { beyondLimit, give, poolDetail } from './liquidity.ts'
 import { inputFor, outputOf } from './math.ts'
 import { fundsFrom, POOLS, type Pool, poolIdOf, withFunds } from './pool.ts'
 
-/** State of a swap between hops: the asset and the amount that it holds. */
+/** The asset and amount that a swap holds between hops. */
 interface Way {
   readonly symbol: TokenSymbol
   readonly asset: Hash
@@ -25,7 +25,6 @@ interface Step {
   readonly pool: Pool
 }
 
-/** The pool of a hop, if it exists and its output asset is not frozen. */
 function stepOf({ overlay, rules }: TxContext, from: Omit<Way, 'value'>, hop: SwapHop): Step | Fault {
   const out = usableAsset(overlay, hop.asset, rules.coin)
   if ('code' in out) return out
@@ -37,7 +36,7 @@ function stepOf({ overlay, rules }: TxContext, from: Omit<Way, 'value'>, hop: Sw
   return { assetOut: out.asset, poolId, pool }
 }
 
-/** Adds the whole input, with its fee, to one reserve, and takes the output from the other. */
+/** The whole input goes into the reserve, with its fee. */
 function trade({ overlay, height }: TxContext, { pool, poolId }: Step, from: Way, paid: Amount): void {
   const funds = fundsFrom(pool, from.asset)
   const traded = {
@@ -48,7 +47,6 @@ function trade({ overlay, height }: TxContext, { pool, poolId }: Step, from: Way
   overlay.put(POOLS, poolId, withFunds(pool, from.asset, traded, height))
 }
 
-/** One hop of a swap with a known input. */
 function passHop(context: TxContext, from: Way, hop: SwapHop): Way | Fault {
   const step = stepOf(context, from, hop)
   if ('code' in step) return step

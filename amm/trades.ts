@@ -38,15 +38,14 @@ const TRADE = container('Trade', {
   timeMs: safeUint64,
 })
 
-/** The trade of a swap in one pool; every hop is one. The reserves are those before the trade. */
+/** One hop of a swap. The reserves are those before it. */
 export type Trade = ValueOf<typeof TRADE>
 
-/** Position of a trade on the best chain: height, index in the block, hop. */
 export type TradePlace = Pick<Trade, 'height' | 'index' | 'hop'>
 
 /**
- * The trades of a block in order, from the amounts in its receipts and the pools before the block. Only swaps and
- * liquidity changes move reserves, and only by these amounts, so each trade's reserves follow from them.
+ * The trades of a block, in order. Only swaps and liquidity changes move reserves, and only by the amounts in their
+ * receipts, so each trade's reserves follow from the pools before the block.
  */
 export function tradesOf(
   { block, receipts, changes }: Pick<ConnectedBlock, 'block' | 'receipts' | 'changes'>,
@@ -73,10 +72,8 @@ export function tradesOf(
 
 type PoolPayload = PayloadOf<'pool_create' | 'liquidity_add' | 'liquidity_remove'>
 
-/** Signs with which the first two amounts in the receipts of these kinds change the reserves. */
 const LIQUIDITY_SIGNS: Partial<Record<TxKind, bigint>> = { pool_create: 1n, liquidity_add: 1n, liquidity_remove: -1n }
 
-/** Reserves of a block's pools, followed through its transactions. */
 class Reserves {
   /** By pool and asset. */
   readonly #reserves = new Map<string, bigint>()
@@ -91,7 +88,6 @@ class Reserves {
     }
   }
 
-  /** The reserves before a trade, which it then changes. */
   trade({ poolId, assetIn, assetOut, amountIn, amountOut }: HopOutcome): Pick<Trade, 'reserveIn' | 'reserveOut'> {
     const met = { reserveIn: this.#of(poolId, assetIn), reserveOut: this.#of(poolId, assetOut) }
     this.#add(poolId, assetIn, amountIn)
@@ -141,14 +137,10 @@ function hopsOf(
   })
 }
 
-/**
- * Keys in the list of all trades begin with 0, keys in the list of a pool with 1 and its id. Both end with the
- * position, newest first.
- */
+/** Keys of all trades begin with 0, keys of one pool's with 1 and its id. Both end with the position, newest first. */
 const ALL = Uint8Array.of(0)
 const BY_POOL = Uint8Array.of(1)
 
-/** Index of the trades on the best chain, of all pools and by pool. `symbol` is the native coin's. */
 export function tradeIndex(symbol: TokenSymbol): BlockIndex {
   return {
     name: 'trades-2',
@@ -180,16 +172,14 @@ function placeKey({ height, index, hop }: TradePlace): Uint8Array {
 
 const PLACE_BYTES = 7
 
-/** Filter of a listing. */
 export interface TradeQuery {
-  /** Only trades of this pool. */
   readonly poolId?: PoolId | undefined
   /** Only trades before this position, exclusive. */
   readonly before?: TradePlace | undefined
   readonly limit: number
 }
 
-/** Index range of a listing, newest first. Entries of one pool contain positions only, see {@link placeOfEntry}. */
+/** Index range, newest first. Entries of one pool hold no trade: see {@link placeOfEntry}. */
 export function tradeRange({ poolId, before, limit }: TradeQuery): IndexRange {
   const prefix = poolId === undefined ? ALL : concat(BY_POOL, fromHex(poolId))
   const from = before === undefined ? undefined : concat(prefix, placeKey(before), Uint8Array.of(0))
@@ -201,7 +191,6 @@ export function placeOfEntry({ key }: IndexEntry): Uint8Array {
   return concat(ALL, key.subarray(-PLACE_BYTES))
 }
 
-/** Decodes a trade. */
 export function decodeTrade(value: Uint8Array): Trade {
   return decodeOwn(TRADE, value)
 }

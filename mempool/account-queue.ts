@@ -1,7 +1,6 @@
 import type { Transaction } from '../consensus/tx/transaction.ts'
 import { rateOf } from '../consensus/tx/weight.ts'
 
-/** A transaction in the mempool. */
 export interface MempoolEntry {
   readonly tx: Transaction
   readonly weight: number
@@ -12,22 +11,19 @@ export interface MempoolEntry {
   readonly sequence: number
 }
 
-/** Rate that the entry pays at a base fee that it can pay. */
 export function effectiveRate({ tx }: Pick<MempoolEntry, 'tx'>, baseFee: bigint): bigint {
   return rateOf(tx.body, baseFee)
 }
 
-/** What decides whether an account's transactions can be mined: its next nonce, and the base fee. */
 export interface Turn {
   readonly nonce: bigint
   readonly baseFee: bigint
 }
 
-/** Transactions of one account, by nonce. */
 export class AccountQueue {
   readonly #entries: MempoolEntry[] = []
   #needs = 0n
-  /** Ranks of the entries in nonce order, as far as computed. A changed entry changes only the ranks from its place on. */
+  /** Ranks of the entries in nonce order, as far as computed. A rank depends on no later entry. */
   #ranks: bigint[] = []
   #turn: Turn = { nonce: 0n, baseFee: 0n }
 
@@ -62,13 +58,11 @@ export class AccountQueue {
     return [...this.#entries]
   }
 
-  /** Entries from `nonce` on, up to the first missing nonce. */
   executable(nonce: bigint): readonly MempoolEntry[] {
     const first = this.#indexOf(nonce)
     return this.#entries.slice(first, first + this.executableCount(nonce))
   }
 
-  /** Number of entries from `nonce` on, up to the first missing nonce. */
   executableCount(nonce: bigint): number {
     const first = this.#indexOf(nonce)
     let [least, beyond] = [0, this.#entries.length - first + 1]
@@ -82,26 +76,25 @@ export class AccountQueue {
     return least
   }
 
-  /** What all entries together take from the account, without the entry of nonce `except`. */
+  /** What all entries together take from the account, except that of nonce `except`. */
   needs(except?: bigint): bigint {
     const left = except === undefined ? undefined : this.at(except)
     return this.#needs - (left?.needs ?? 0n)
   }
 
-  /** The entry with the highest nonce. No other entry depends on it. */
   last(): MempoolEntry | undefined {
     return this.#entries.at(-1)
   }
 
   /**
-   * Rank of the last entry, the lowest of the account. A block that takes it must take all before it, so its rank is
-   * the least rate among them. 0 if no block can take it: a nonce is missing, or a maximum rate is below the base fee.
+   * The lowest rank of the account. A block that takes the last entry must take all before it, so its rank is the least
+   * rate among them. 0 if no block can take it: a nonce is missing, or a maximum rate is below the base fee.
    */
   rankOfLast(turn: Turn): bigint {
     return this.#ranksAt(turn).at(-1) ?? 0n
   }
 
-  /** Rank of a transaction at a free nonce. */
+  /** The nonce must be free. */
   rankOf({ tx }: Pick<MempoolEntry, 'tx'>, turn: Turn): bigint {
     return rankBehind(this.#entries, this.#ranksAt(turn), { tx, turn, index: this.#indexOf(tx.body.nonce) })
   }
@@ -125,7 +118,6 @@ export class AccountQueue {
     if (this.#ranks.length > from) this.#ranks.length = from
   }
 
-  /** Index of the first entry with this nonce or a higher one. */
   #indexOf(nonce: bigint): number {
     let [low, high] = [0, this.#entries.length]
     while (low < high) {

@@ -20,7 +20,6 @@ import type { MempoolPolicy } from './policy.ts'
 import type { Pool } from './pool.ts'
 import type { Ranking } from './ranking.ts'
 
-/** What admission reads. Values are read at each check, so that a moved head is seen. */
 export interface AdmissionDependencies {
   readonly chain: ChainFollower & Pick<Chain, 'verified'>
   readonly verifier: SignatureVerifier
@@ -32,7 +31,6 @@ export interface AdmissionDependencies {
   readonly floorRate: () => bigint
 }
 
-/** Decides which transactions may wait to be mined. */
 export class Admission {
   readonly #deps: AdmissionDependencies
   #verifying = 0
@@ -41,13 +39,12 @@ export class Admission {
     this.#deps = dependencies
   }
 
-  /** Makes every check, the signature last; why the transaction is refused, or null. */
   async refusalOf(tx: Transaction, sequence: number): Promise<Fault | null> {
     const admitted = this.admit(tx, sequence)
     return admitted.ok ? await this.#checkSignature(tx) : admitted.fault
   }
 
-  /** Measures a transaction and makes every check but the signature: the entry, or why it is refused. */
+  /** Every check but the signature. */
   admit(tx: Transaction, sequence: number): Result<MempoolEntry> {
     const { chain } = this.#deps
     const entry = mempoolEntry(tx, chain.ruleBook, nextHeight(chain), sequence)
@@ -80,17 +77,14 @@ export class Admission {
   }
 }
 
-/** Lowest height at which a transaction admitted now can be mined. */
 export function nextHeight(chain: ChainReader): number {
   return chain.head.header.height + 1
 }
 
-/** Base fee of the next block. */
 export function nextBaseFee(chain: ChainReader): bigint {
   return baseFeeAfter(chain.head.header, chain.ruleBook.at(nextHeight(chain)).block)
 }
 
-/** The mempool entry of a transaction. */
 export function mempoolEntry(tx: Transaction, ruleBook: RuleBook, height: number, sequence: number): MempoolEntry {
   const rules = ruleBook.at(height)
   const weight = weightOf(tx, rules.tx)
@@ -99,7 +93,6 @@ export function mempoolEntry(tx: Transaction, ruleBook: RuleBook, height: number
   return { tx, weight, bytes: sizeInBlock(tx), needs, sequence }
 }
 
-/** All checks but the signature. */
 function checkAdmission(entry: MempoolEntry, context: AdmissionDependencies): Fault | null {
   return (
     checkHeadSettled(context) ??
@@ -124,7 +117,7 @@ function checkKnown({ tx }: MempoolEntry, { chain, pool }: AdmissionDependencies
   return chain.database.location(tx.txId) === undefined ? null : fault('mempool/mined')
 }
 
-/** A fault unless the next block could hold the transaction by its rules. Neither nonce nor fee is checked. */
+/** A fault unless the next block could hold the transaction. Neither nonce nor fee is checked. */
 export function checkStanding({ tx, weight, bytes }: MempoolEntry, chain: ChainReader): Fault | null {
   const height = nextHeight(chain)
   const rules = chain.ruleBook.at(height)
@@ -184,10 +177,7 @@ function coinText({ ruleBook: { params } }: ChainReader, units: bigint): string 
 
 const BPS = 10_000n
 
-/**
- * A replacement must pay more at the present base fee, and no less at any other. Otherwise an account could replace its
- * transactions without paying more.
- */
+/** A replacement must pay more at the present base fee, and no less at any other. */
 function checkReplacement({ tx, weight }: MempoolEntry, { chain, pool, policy }: AdmissionDependencies): Fault | null {
   const old = pool.account(tx.body.sender)?.at(tx.body.nonce)
   if (old === undefined) return null
@@ -206,17 +196,14 @@ function checkReplacement({ tx, weight }: MempoolEntry, { chain, pool, policy }:
   })
 }
 
-/**
- * Every admitted transaction costs all nodes a signature check and its bytes, even if it is never mined. So each
- * account has an allowance: see {@link Unpaid}.
- */
+/** Every admitted transaction costs all nodes a signature check and its bytes, even if it is never mined. */
 function checkUnpaid({ tx }: MempoolEntry, { chain, policy, ranking, unpaid }: AdmissionDependencies): Fault | null {
   const { sender } = tx.body
   if (ranking.spared.has(sender) || unpaid.leftOf(sender, nextHeight(chain)) >= 1) return null
   return fault('mempool/account-unpaid', { countMax: policy.unpaidPerAccount, perBlock: policy.unpaidPerBlock })
 }
 
-/** Above nonce 0, the keys must be known to the chain, or come with the account's transaction of nonce 0, which waits. */
+/** Above nonce 0, the keys must be known to the chain, or come with the account's waiting transaction of nonce 0. */
 function checkKeys({ tx }: MempoolEntry, { chain, pool }: AdmissionDependencies): Fault | null {
   const { sender, nonce } = tx.body
   if (nonce === 0n || chain.keys.keysOf(sender) !== undefined) return null
@@ -224,9 +211,8 @@ function checkKeys({ tx }: MempoolEntry, { chain, pool }: AdmissionDependencies)
 }
 
 /**
- * A full pool admits only a transaction that ranks above its worst. If the pool had to evict under this head, the
- * transaction must also rank above all that were evicted. What no block can take ranks lowest, whatever fee it offers.
- * A replacement that is no longer than the transaction it replaces always has room. The operator's accounts are exempt.
+ * A full pool admits only a transaction that ranks above its worst, and above all that were evicted under this head. A
+ * replacement that is no longer than the old one always has room.
  */
 function checkRoom({ tx, bytes }: MempoolEntry, context: AdmissionDependencies): Fault | null {
   const { pool, policy, ranking } = context
@@ -245,7 +231,7 @@ function checkRoom({ tx, bytes }: MempoolEntry, context: AdmissionDependencies):
   return room && ranking.rankOf(tx) > bar ? null : fault('mempool/full', { minFeeRate: bar.toString() })
 }
 
-/** Remembered accounts. A forgotten one has its full allowance again; opening many accounts costs fees. */
+/** A forgotten account has its full allowance again; opening many accounts costs fees. */
 const ACCOUNTS_KEPT = 65_536
 
 interface Account {
@@ -254,13 +240,9 @@ interface Account {
 }
 
 /**
- * Limits how many transactions of an account are admitted, checked and relayed before some are mined. A waiting
- * transaction may never pay: its nonce never comes, it expires, it is replaced again and again, or better paying ones
- * pass it for ever.
- *
- * So each admission takes 1 from the allowance of its account. A mined nonce gives back only 1, even if it was replaced
- * many times: the replaced transactions paid nothing, and the higher fee of a replacement may go to its own sender, if
- * that is the miner. Otherwise the allowance grows only with the blocks.
+ * Limits how many transactions of an account are admitted, checked and relayed before some are mined, since a waiting
+ * transaction may never pay. Each admission takes 1 from the allowance. A mined nonce gives back only 1, however often it
+ * was replaced: the replaced transactions paid nothing. Otherwise the allowance grows only with the blocks.
  */
 export class Unpaid {
   readonly #policy: MempoolPolicy
@@ -285,14 +267,12 @@ export class Unpaid {
     this.#set(body.sender, this.leftOf(body.sender, height) - 1, height)
   }
 
-  /**
-   * Gives 1 back to the account: a block has mined the nonce of this waiting transaction, and so a fee was paid for it.
-   */
+  /** A block has mined the nonce of this waiting transaction. */
   paid({ txId, body }: Transaction, height: number): void {
     if (this.#taken.delete(txId)) this.#set(body.sender, this.leftOf(body.sender, height) + 1, height)
   }
 
-  /** Forgets transactions that left unmined. What they took comes back only with new blocks. */
+  /** Forgets transactions that left unmined: nothing is given back for them. */
   forget(waits: (txId: TxId) => boolean): void {
     for (const txId of this.#taken) if (!waits(txId)) this.#taken.delete(txId)
   }

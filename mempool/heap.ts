@@ -1,4 +1,4 @@
-/** A binary heap. The item at its top comes before all other items. */
+/** A binary heap; the item at its top comes before all others. */
 export class Heap<T> {
   #items: T[] = []
   readonly #before: (a: T, b: T) => boolean
@@ -51,7 +51,6 @@ export class Heap<T> {
     }
   }
 
-  /** Whether the item at `a` exists and comes before the one at `b`. */
   #leads(a: number, b: number): boolean {
     const left = this.#items[a]
     const right = this.#items[b]

@@ -17,17 +17,14 @@ import type { MempoolPolicy } from './policy.ts'
 import { Pool } from './pool.ts'
 import { Ranking, type Standing } from './ranking.ts'
 
-/** The parts that a mempool works with. */
 export interface MempoolDependencies {
   readonly chain: ChainFollower & Pick<Chain, 'verified'>
   readonly verifier: SignatureVerifier
   readonly policy: MempoolPolicy
 }
 
-/** Called with each admitted transaction. */
 export type AdmissionListener = (tx: Transaction) => void
 
-/** Transactions that wait to be mined. The mempool admits, replaces and evicts them, and follows the head. */
 export class Mempool {
   readonly #chain: MempoolDependencies['chain']
   readonly #policy: MempoolPolicy
@@ -38,9 +35,7 @@ export class Mempool {
   readonly #admission: Admission
   readonly #listeners: AdmissionListener[] = []
   readonly #readyListeners: AdmissionListener[] = []
-  /** Waiting transactions that listeners already heard of as ready. */
   readonly #ready = new Set<TxId>()
-  /** Rules by which the waiting transactions were last checked. */
   #rules: Rules
   #sequence = 0
   #floorRate = 0n
@@ -83,7 +78,6 @@ export class Mempool {
     return baseFee > this.#floorRate ? baseFee : this.#floorRate
   }
 
-  /** Calls the listener at every admission from here on. */
   onAdmission(listener: AdmissionListener): void {
     this.#listeners.push(listener)
   }
@@ -99,18 +93,15 @@ export class Mempool {
     return body.nonce < next + BigInt(this.#pool.account(body.sender)?.executableCount(next) ?? 0)
   }
 
-  /**
-   * Calls the listener for every transaction that leaves, mined and replaced ones too. A transaction that left may come
-   * back at once.
-   */
+  /** Calls the listener for every transaction that leaves, mined and replaced ones too. It may come back at once. */
   onRemoval(listener: (tx: Transaction) => void): void {
     this.#pool.onRemoval(({ tx }) => listener(tx))
   }
 
   /**
-   * Protects an account of the operator, whatever its transactions pay. They are never evicted for want of room or for
-   * long waiting, and come before all others among the candidates. The limits of an account's waiting transactions
-   * still hold. The limit of admissions before some are mined does not.
+   * Protects an account of the operator, whatever its transactions pay: they are never evicted for want of room or for
+   * long waiting, and come first among the candidates. The limits on waiting transactions still hold; the limit on
+   * admissions before some are mined does not.
    */
   protect(address: Address): void {
     this.#ranking.spare(address)
@@ -120,15 +111,11 @@ export class Mempool {
     return this.#pool.get(txId)?.tx
   }
 
-  /** The waiting transaction with exactly these signatures. */
   byWitness(wtxId: WtxId): Transaction | undefined {
     return this.#pool.byWitness(wtxId)?.tx
   }
 
-  /**
-   * Waiting transactions in the order for a block: those of protected accounts, then those of all other accounts, each
-   * with the highest rate first.
-   */
+  /** Waiting transactions in the order for a block: protected accounts first, then by rate. */
   *candidates(): Generator<Transaction> {
     const nonceOf = (address: Address): bigint => this.#nonceOf(address)
     const { spared } = this.#ranking
@@ -140,7 +127,7 @@ export class Mempool {
     return [...this.#pool.entries()].map(({ tx }) => tx)
   }
 
-  /** At most `count` waiting transactions in order of arrival, beginning at place `from`. */
+  /** In order of arrival, at most `count` from place `from`. */
   arrivals(from: number, count: number): readonly Transaction[] {
     return [...Iterator.from(this.#pool.entries()).drop(from).take(count)].map(({ tx }) => tx)
   }
@@ -173,7 +160,6 @@ export class Mempool {
     return fail(fault('mempool/full', { minFeeRate: this.minFeeRate.toString() }))
   }
 
-  /** Removes a transaction that a miner found unminable. */
   drop(txId: TxId): void {
     const entry = this.#pool.get(txId)
     if (entry !== undefined) this.#pool.remove(entry)
@@ -201,7 +187,6 @@ export class Mempool {
     if (this.isReady(entry.tx)) this.#tellReady(entry.tx.body.sender)
   }
 
-  /** Tells listeners which transactions of an account have become ready. */
   #tellReady(address: Address): void {
     for (const { tx } of this.#pool.account(address)?.executable(this.#nonceOf(address)) ?? []) {
       if (this.#ready.has(tx.txId)) continue
@@ -211,8 +196,7 @@ export class Mempool {
   }
 
   /**
-   * Prepares for a move of the head: unwound transactions come back, and those that the new branch made invalid go. It
-   * runs before listeners hear of the move; otherwise a reader might miss payments, or use nonces that are taken. If a
+   * Runs before listeners hear of the move; otherwise a reader might miss payments, or use nonces that are taken. If a
    * move is undone, its blocks are among the connected ones too, so their transactions do not come back.
    */
   async #makeReady({ connected, disconnected }: HeadChange, pacer: Pacer): Promise<void> {
@@ -245,7 +229,6 @@ export class Mempool {
     }
   }
 
-  /** Removes mined transactions, and those that the new head made invalid. */
   #follow({ connected, disconnected }: HeadChange): void {
     const moved = disconnected.length > 0
     if (!moved) {
@@ -254,8 +237,7 @@ export class Mempool {
     }
     const touched = moved ? new Set<Address>() : this.#dropMined(connected)
     const rulesChanged = this.#judgeAnew()
-    // Only an account's own transactions can lower its balance. After a change of rules all accounts are checked, since
-    // weights may differ.
+    // Only an account's own transactions can lower its balance. After new rules weights may differ, so all are checked.
     for (const address of rulesChanged ? this.#addresses() : touched) this.#recheck(address)
     this.#dropExhausted()
     this.#forgetGone()
@@ -304,7 +286,7 @@ export class Mempool {
     return changed
   }
 
-  /** Takes an unwound transaction back. It was valid once, so it skips the fee floor and the account's limits. */
+  /** An unwound transaction was valid once, so it skips the fee floor and the account's limits. */
   #giveBack(tx: Transaction): void {
     const { sender, nonce } = tx.body
     const next = this.#nonceOf(sender)
@@ -319,7 +301,6 @@ export class Mempool {
     this.#insert(entry)
   }
 
-  /** Removes transactions with used nonces. */
   #dropUsed(address: Address): void {
     const next = this.#nonceOf(address)
     for (const entry of this.#pool.account(address)?.entries() ?? []) {
@@ -328,7 +309,7 @@ export class Mempool {
     }
   }
 
-  /** Removes transactions with used nonces; then, from the highest nonce down, until the balance covers what is left. */
+  /** Drops from the highest nonce down, on which no other depends, until the balance covers what is left. */
   #recheck(address: Address): void {
     const account = this.#chain.database.get(ACCOUNTS, address)
     if (account !== undefined) this.#dropUsed(address)
@@ -358,8 +339,8 @@ export class Mempool {
 const SLACK_DIVISOR = 20
 
 /**
- * Evicts from a pool beyond its limits until there is some slack: always the last transaction of an account, since no
- * other depends on it. Those that no block can take go first, then those that a block would take last.
+ * Evicts until there is some slack: always the last transaction of an account, since no other depends on it. Those that
+ * no block can take go first, then those that a block would take last.
  */
 export function evict(pool: Pool, policy: MempoolPolicy, ranking: Ranking): readonly Standing[] {
   if (pool.count <= policy.countMax && pool.bytes <= policy.bytesMax) return []
@@ -368,7 +349,7 @@ export function evict(pool: Pool, policy: MempoolPolicy, ranking: Ranking): read
   const evicted: Standing[] = []
   while (pool.count > countMax || pool.bytes > bytesMax) {
     const worst = ranking.worst()
-    // Only the operator's own transactions are left, which the limits of an account bound.
+    // Only protected accounts are left, which the limits of an account bound.
     if (worst === undefined) break
     pool.remove(worst.entry)
     evicted.push(worst)
@@ -378,7 +359,7 @@ export function evict(pool: Pool, policy: MempoolPolicy, ranking: Ranking): read
 
 /**
  * Entries that a block can take, highest rate first, each account's in nonce order. An entry below the base fee is left
- * out with all that follow it in its account. Entries of `preferred` accounts come before all others.
+ * out with all that follow it in its account.
  */
 export function* candidatesOf(
   pool: Pool,
@@ -392,7 +373,6 @@ export function* candidatesOf(
   yield* dearest(pool, others, turn)
 }
 
-/** What the choice of transactions for a block depends on, beside the pool. */
 interface MiningTurn {
   readonly baseFee: bigint
   nonceOf(address: Address): bigint
@@ -425,7 +405,7 @@ interface Rated {
   readonly entry: MempoolEntry
 }
 
-/** A heap by fee rate. On a tie the earlier arrival comes first. */
+/** On a tie the earlier arrival comes first. */
 export class RateHeap {
   readonly #heap = new Heap<Rated>((a, b) =>
     a.rate !== b.rate ? a.rate > b.rate : a.entry.sequence < b.entry.sequence,
@@ -445,9 +425,9 @@ export class RateHeap {
   }
 }
 
-/** How long unminable transactions have waited. They pay nothing for their place, so they lose it in time. */
+/** Unminable transactions pay nothing for their place, so they lose it in time. */
 class Patience {
-  /** For each unminable transaction, the height at which it was found unminable. */
+  /** The height at which each was found unminable. */
   #since = new Map<TxId, number>()
 
   /** Updates the waits under a new head; returns the entries whose allowed number of blocks is over. */

@@ -1,4 +1,4 @@
-/** Local limits of a mempool. They are no consensus rule; nodes may differ. */
+/** Local limits, no consensus rule: nodes may differ. */
 export interface MempoolPolicy {
   /** Most transactions of one account with no nonce missing before them. Filling a gap may exceed this. */
   readonly executablePerAccount: number
@@ -18,7 +18,6 @@ export interface MempoolPolicy {
   readonly replacementBumpBps: bigint
 }
 
-/** Limits that hold unless the operator sets other ones. */
 export const DEFAULT_MEMPOOL_POLICY: MempoolPolicy = {
   executablePerAccount: 64,
   gappedPerAccount: 16,

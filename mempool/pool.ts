@@ -1,7 +1,7 @@
 import type { Address, TxId, WtxId } from '../consensus/primitives/ids.ts'
 import { AccountQueue, type MempoolEntry } from './account-queue.ts'
 
-/** The mempool's indexes, by id and by account and nonce, with count and bytes. It makes no decisions. */
+/** The mempool's indexes. It makes no decisions. */
 export class Pool {
   readonly #byId = new Map<TxId, MempoolEntry>()
   readonly #byWitness = new Map<WtxId, MempoolEntry>()
@@ -15,7 +15,6 @@ export class Pool {
     this.#listeners.push(listener)
   }
 
-  /** Calls the listener with every removed entry. */
   onRemoval(listener: (entry: MempoolEntry) => void): void {
     this.#removalListeners.push(listener)
   }
@@ -52,7 +51,7 @@ export class Pool {
     return this.#byId.values()
   }
 
-  /** Adds an entry. An entry with the same account and nonce is removed and returned. */
+  /** Returns the entry with the same account and nonce, which it removes. */
   insert(entry: MempoolEntry): MempoolEntry | undefined {
     const { sender, nonce } = entry.tx.body
     const replaced = this.#accounts.get(sender)?.at(nonce)

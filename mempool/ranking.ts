@@ -11,7 +11,7 @@ export interface RankingView {
   nonceOf(address: Address): bigint
 }
 
-/** The last entry of an account, and its rank. */
+/** The last entry of an account. */
 export interface Standing {
   readonly entry: MempoolEntry
   readonly rank: bigint
@@ -22,8 +22,7 @@ const STALE_PLACES = 64
 
 /**
  * Accounts by the rank of their last entry: the lowest first, and on a tie the latest arrival. A full pool asks for the
- * lowest before each signature check, so the order is kept between questions. Changed accounts are ranked again; under a
- * new head all are.
+ * lowest before each signature check, so the order is kept between questions.
  */
 export class Ranking {
   readonly #pool: Pool
@@ -32,7 +31,7 @@ export class Ranking {
   readonly #heap = new Heap<Standing>((a, b) =>
     a.rank !== b.rank ? a.rank < b.rank : a.entry.sequence > b.entry.sequence,
   )
-  /** The valid heap item of each account. All other items of the heap are outdated and skipped. */
+  /** The valid heap item of each account. All other items are outdated and skipped. */
   readonly #standings = new Map<Address, Standing>()
   readonly #changed = new Set<Address>()
   #headId: string | undefined
@@ -46,13 +45,11 @@ export class Ranking {
     })
   }
 
-  /** Takes an account out of the ranking for good. */
   spare(address: Address): void {
     this.#spared.add(address)
     this.forget()
   }
 
-  /** Accounts outside the ranking. */
   get spared(): ReadonlySet<Address> {
     return this.#spared
   }
@@ -66,7 +63,7 @@ export class Ranking {
     return undefined
   }
 
-  /** Rank that a transaction would have in the pool, at a free nonce. */
+  /** The nonce must be free. */
   rankOf(tx: Transaction): bigint {
     this.#refresh()
     const { sender } = tx.body

@@ -16,12 +16,11 @@ export interface RemoteJob {
 /** Most valid jobs of one address. One more ends the oldest. */
 export const JOBS_PER_ADDRESS = 16
 
-/** Remembered ids of ended jobs, to tell a late solution from an unknown job. */
+/** Ids of ended jobs are remembered, to tell a late solution from an unknown job. */
 const DEAD_JOBS_KEPT = 4_096
 
 const ID_BYTES = 16
 
-/** Jobs by id: valid jobs, which build on the head, and the ids of some ended ones. */
 export class JobBook {
   readonly #live = new Map<string, RemoteJob>()
   readonly #dead = new LruSet<string>(DEAD_JOBS_KEPT)
@@ -42,12 +41,10 @@ export class JobBook {
     return this.#live.get(id)
   }
 
-  /** Whether the job has ended. */
   isDead(id: string): boolean {
     return this.#dead.has(id)
   }
 
-  /** Ends jobs; their solutions come too late from here on. */
   end(jobs: readonly RemoteJob[]): void {
     for (const { id } of jobs) {
       this.#live.delete(id)
@@ -56,14 +53,14 @@ export class JobBook {
   }
 }
 
-/** Hears of an address's jobs. Its methods must not throw. */
+/** Its methods must not throw. */
 export interface JobListener {
   job(job: RemoteJob): void
   /** No more jobs will come. */
   end(): void
 }
 
-/** An address that external miners work for, with its jobs on the present head, newest first. */
+/** An address that external miners work for. */
 export interface Mined {
   readonly address: Address
   /** One for each client that mines for the address. */
@@ -71,11 +68,11 @@ export interface Mined {
   jobs: readonly RemoteJob[]
   /** Whether a template with the mempool's transactions should be built for it. */
   owed: boolean
-  /** Number of mempool admissions before its newest template from the mempool was built; `NOTHING` without one. */
+  /** Mempool admissions counted before its newest template from the mempool was built; `NOTHING` without one. */
   knows: number
 }
 
-/** One client that mines for an address. Each client has its own seat, so that no client can take another's. */
+/** One client that mines for an address. */
 export interface Seat {
   readonly mined: Mined
   readonly holder: Holder

@@ -11,7 +11,6 @@ import type { Mempool } from '../mempool/mempool.ts'
 import { dropGuilty, dropHopeless, FULL_REFUSALS_MAX } from './refusals.ts'
 import { buildTemplate, type Template } from './template.ts'
 
-/** What threads search over. */
 export interface MiningJob {
   readonly input: Uint8Array
   /** Big-endian, 32 bytes. */
@@ -21,15 +20,12 @@ export interface MiningJob {
   readonly start?: bigint
 }
 
-/** Threads that search for nonces. */
 export interface NonceSearcher {
   /** Replaces the job of every thread; null stops them. */
   assign(job: MiningJob | null): void
-  /** Calls the listener with every nonce found, and its job. */
   onFound(listener: (nonce: bigint, job: MiningJob) => void): void
 }
 
-/** The parts that a miner works with. */
 export interface MinerDependencies {
   readonly chain: Chain
   readonly mempool: Mempool
@@ -40,10 +36,7 @@ export interface MinerDependencies {
   /** 32 bytes that separate this miner's headers from those of other miners that work for the same address. */
   readonly extra: Uint8Array
   readonly onMined: (block: Block) => void
-  /**
-   * The chain refused a block of this miner, for example for one of its transactions. A late block is not refused: it
-   * becomes a side block.
-   */
+  /** The chain refused a block of this miner. A late block is not refused: it becomes a side block. */
   readonly onRefused: (block: Block, fault: Fault) => void
   /** An error that no block can cause: a bug, or a failing disk. */
   readonly onFatal: (error: unknown) => void
@@ -54,7 +47,7 @@ export const REFRESH_MS = 1_000
 
 /**
  * Keeps the threads working on the best head. When the head moves they get an empty block at once, so that they do not
- * search on the old head; then the best paying block from the mempool.
+ * search on the old head while the full block is built.
  */
 export class Miner {
   readonly #deps: MinerDependencies
@@ -90,7 +83,6 @@ export class Miner {
     this.#scheduleRefresh()
   }
 
-  /** Stops the threads and waits for running work. */
   async stop(): Promise<void> {
     this.#running = false
     this.#cancelRefresh()
@@ -110,12 +102,10 @@ export class Miner {
     })
   }
 
-  /** Whether templates may hold the mempool's transactions on this head. */
   get #trusting(): boolean {
     return this.#refusals < FULL_REFUSALS_MAX
   }
 
-  /** Runs one task after another. */
   #enqueue(work: () => Promise<void>): void {
     this.#queued++
     this.#building = this.#building
@@ -132,7 +122,7 @@ export class Miner {
     this.#better = false
     const request = { miner: this.#rewardTo, nowMs: clock.now(), candidates, extra }
     const template = await buildTemplate(chain, pacer, request)
-    // Undefined: the head moved meanwhile. The listener of the head or the next refresh starts another build.
+    // The head moved meanwhile. Its listener or the next refresh starts another build.
     if (template === undefined || !this.#running) return
     dropHopeless(mempool, template)
     this.#publish(template)
@@ -158,7 +148,6 @@ export class Miner {
 
   #refresh(): void {
     const { chain, mempool } = this.#deps
-    // The head is temporary, a found block is being imported, or a template is being built.
     if (chain.moving || this.#importing || this.#queued > 0) return
     const template = this.#template
     if (template === undefined || template.parent.id !== chain.head.id) {
@@ -188,12 +177,10 @@ export class Miner {
     this.#importing = false
     if (outcome.ok && outcome.value === 'connected') return this.#deps.onMined(block)
     if (!outcome.ok) this.#blame(block, outcome.fault)
-    // If even an empty block is refused, only the next refresh tries again: at easy work, an immediate retry would be a
-    // hot loop.
+    // If even an empty block is refused, an immediate retry would be a hot loop at easy work.
     if (this.#refusals <= FULL_REFUSALS_MAX) this.#startOver()
   }
 
-  /** Reports a refused block, and removes the transaction at fault from the mempool. */
   #blame(block: Block, fault: Fault): void {
     this.#refusals++
     this.#deps.onRefused(block, fault)

@@ -15,12 +15,12 @@ const PASSING: ReadonlySet<FaultCode> = new Set<FaultCode>([
   'tx/fee-unpayable',
 ])
 
-/** Removes candidates from the mempool that no block will ever hold. */
+/** Removes candidates that no block will ever hold. */
 export function dropHopeless(mempool: Mempool, { refused }: Template): void {
   for (const { tx, fault } of refused) if (!PASSING.has(fault.code)) mempool.drop(tx.txId)
 }
 
-/** Removes the transaction for which the chain refused a block of this node, if the fault names one. */
+/** Removes the transaction that the chain's fault names, if any. */
 export function dropGuilty(mempool: Mempool, { transactions }: Block, { code, detail }: Fault): void {
   const guilty = code === 'block/transaction' ? transactions[Number(detail.index)] : undefined
   if (guilty !== undefined) mempool.drop(guilty.txId)

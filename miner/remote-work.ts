@@ -15,7 +15,6 @@ import { dropGuilty, dropHopeless, FULL_REFUSALS_MAX } from './refusals.ts'
 import { isUnused, listenersOf, NOTHING, Seats } from './seats.ts'
 import { buildTemplate, type Template } from './template.ts'
 
-/** The parts that work for external miners is made with. */
 export interface RemoteWorkDependencies {
   readonly chain: Chain
   readonly mempool: Mempool
@@ -27,12 +26,8 @@ export interface RemoteWorkDependencies {
   readonly extra: Uint8Array
   /** Why mining on the present head is useless, such as that the node is syncing or stopping; else empty. */
   readonly notReadyBecause: () => readonly string[]
-  /** A block of an external miner became the head. */
   readonly onMined: (block: Block) => void
-  /**
-   * The chain refused a solved block, for example for one of its transactions. A late block is not refused: it becomes
-   * a side block.
-   */
+  /** The chain refused a solved block. A late block is not refused: it becomes a side block. */
   readonly onRefused: (block: Block, fault: Fault) => void
   /** An error that no miner can cause: a bug, or a failing disk. */
   readonly onFatal: (error: unknown) => void
@@ -52,7 +47,7 @@ const REST_MS_MAX = 2_000
 
 /**
  * Work for miners outside this process. Each address has its own templates, since the state root depends on who is
- * paid: an empty one when the head moves, then a full one, then better ones. They are built one after another.
+ * paid: an empty one when the head moves, then full ones.
  */
 export class RemoteWork {
   readonly #deps: RemoteWorkDependencies
@@ -101,8 +96,8 @@ export class RemoteWork {
   }
 
   /**
-   * Calls a listener with the address's newest job, as soon as there is one, and with all later ones. The returned
-   * function ends the subscription. Faults: those of {@link template}.
+   * Calls a listener with the address's newest job and all later ones. The returned function ends the subscription.
+   * Faults: those of {@link template}.
    */
   subscribe(address: Address, listener: JobListener, holder: Holder): Result<() => void> {
     const seat = this.#seatFor(address, holder)
@@ -118,9 +113,8 @@ export class RemoteWork {
   }
 
   /**
-   * Submits a nonce for a job. At most one proof-of-work hash is computed, in the verifier's threads. Faults:
-   * `mining/unknown-job`, `mining/stale-job`, `mining/low-work`, `mining/busy`, and those of a block that the chain
-   * refuses.
+   * Submits a nonce for a job. Faults: `mining/unknown-job`, `mining/stale-job`, `mining/low-work`, `mining/busy`, and
+   * those of a block that the chain refuses.
    */
   async submit(jobId: string, nonce: bigint): Promise<Result<Block>> {
     const job = this.#book.get(jobId)
@@ -138,7 +132,6 @@ export class RemoteWork {
     return this.#isCurrent(job) ? this.#import(solved, jobId) : fail(stale(jobId))
   }
 
-  /** Ends all subscriptions and waits for running work. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancelTick?.()
@@ -207,7 +200,6 @@ export class RemoteWork {
     this.#work()
   }
 
-  /** Starts building what is needed, unless a build runs already. */
   #work(): void {
     if (this.#building || this.#stopped) return
     this.#building = true
@@ -224,12 +216,12 @@ export class RemoteWork {
   }
 
   async #buildAll(): Promise<void> {
-    // This may be inside a call of one head listener. The other listeners of that head run before the build.
+    // A head listener may be the caller. The other listeners of that head run first.
     await Promise.resolve()
     for (let mined = this.#next(); mined !== undefined; mined = this.#next()) await this.#buildFor(mined)
   }
 
-  /** The next address to build for: those without a job, most listeners first; then those owed a full template. */
+  /** Addresses without a job come first, those with most listeners before others; then those owed a full template. */
   #next(): Mined | undefined {
     const { mined } = this.#seats
     if (mined.length === 0 || this.#blocked.length > 0 || this.#deps.chain.moving) return undefined
@@ -258,7 +250,7 @@ export class RemoteWork {
     const { chain, pacer, clock, extra, mempool } = this.#deps
     const request = { miner: mined.address, nowMs: clock.now(), candidates, extra }
     const template = await buildTemplate(chain, pacer, request)
-    // Undefined: the head moved, so every address is owed a new template.
+    // The head moved, so every address is owed a new template.
     if (template === undefined || this.#stopped || !this.#seats.has(mined)) return
     dropHopeless(mempool, template)
     this.#publish(mined, template)

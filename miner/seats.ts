@@ -6,12 +6,9 @@ import type { JobListener, Mined, Seat } from './job-book.ts'
 export const REMOTE_ADDRESSES_MAX = 64
 /** Most clients over all addresses. */
 export const REMOTE_SEATS_MAX = 1_024
-/** `Mined.knows` of an address without a template from the mempool: below any count of admissions, even 0. */
+/** `Mined.knows` without a template from the mempool: below any count of admissions, even 0. */
 export const NOTHING = -1
 
-/**
- * The external clients and their addresses. If there is no room for a new seat, one that may be given up is dropped.
- */
 export class Seats {
   readonly #mined = new Map<Address, Mined>()
   /** By address and client, least recently used first. */
@@ -23,7 +20,6 @@ export class Seats {
     this.#onGivenUp = onGivenUp
   }
 
-  /** All seats, least recently used first. */
   get all(): readonly Seat[] {
     return [...this.#seats.values()]
   }
@@ -76,7 +72,7 @@ export class Seats {
 
   /**
    * A seat to drop: one of a client or network that holds too many, else an unused one, of the newcomer's own network if
-   * possible. Undefined if there is none.
+   * possible.
    */
   #toGiveUp(holder: Holder): Seat | undefined {
     const seats = this.all
@@ -88,12 +84,10 @@ export class Seats {
   }
 }
 
-/** Whether the seat has no listeners. */
 export function isUnused({ listeners }: Seat): boolean {
   return listeners.size === 0
 }
 
-/** All listeners of an address. */
 export function listenersOf({ seats }: Mined): readonly JobListener[] {
   return [...seats].flatMap(({ listeners }) => [...listeners])
 }

@@ -1,6 +1,6 @@
 import type { Miner } from './miner.ts'
 
-/** Starts and stops a worker on request. A start waits until the last stop is complete. After `end` it starts no more. */
+/** Starts and stops a worker on request. A start waits until the last stop is complete. */
 export class Shift {
   readonly #worker: Pick<Miner, 'start' | 'stop'>
   #wanted = false
@@ -12,7 +12,6 @@ export class Shift {
     this.#worker = worker
   }
 
-  /** Says whether the worker should run. Has no effect after the end. */
   want(wanted: boolean): void {
     if (this.#ended || wanted === this.#wanted) return
     this.#wanted = wanted

@@ -9,7 +9,7 @@ import type { Address, Hash } from '../consensus/primitives/ids.ts'
 import { updateTree } from '../consensus/state/tree.ts'
 import type { Transaction } from '../consensus/tx/transaction.ts'
 
-/** What a template is built from. `candidates` come best first, each account's in nonce order. */
+/** `candidates` come best first, each account's in nonce order. */
 export interface TemplateRequest {
   readonly miner: Address
   readonly nowMs: number
@@ -17,7 +17,7 @@ export interface TemplateRequest {
   readonly extra: Uint8Array
 }
 
-/** A block that lacks only its nonce, and the refused candidates. */
+/** A block that lacks only its nonce. */
 export interface Template {
   readonly block: Block
   readonly parent: BlockEntry
@@ -69,7 +69,6 @@ export async function buildTemplate(
 
 interface Slices {
   readonly pacer: Pacer
-  /** Whether the work still builds on the head. */
   readonly current: () => boolean
 }
 

@@ -24,21 +24,19 @@ import type { TransactionSink } from '../till/shop.ts'
 import type { SettlementRecord, SettlementRecords } from './records.ts'
 import { checkSignature, type Settlement } from './settlement.ts'
 
-/** A payment that a seller's server received, and the price that it asked for. */
 export interface FacilitatedPayment {
   readonly txId: TxId
   readonly secret: Uint8Array | null
   readonly agentId: AgentId
   readonly serviceId: ServiceId
   readonly amount: bigint
-  /** Text of the request and its hash; either may be null. Only the text can open a commitment. */
+  /** Either may be null. Only the text can open a commitment. */
   readonly request: string | null
   readonly requestHash: Hash | null
   /** Time from now that the server needs until it settles. */
   readonly timeoutMs: number
 }
 
-/** Facts of a payment that may be accepted. */
 export interface VerifiedPayment {
   readonly escrow: Escrow
   readonly confirmations: number
@@ -46,7 +44,7 @@ export interface VerifiedPayment {
   readonly commitment: 'opened' | 'none' | 'unchecked'
 }
 
-/** A recorded settlement; `replayed` if it was recorded before this call. */
+/** `replayed`: it was recorded before this call. */
 export interface RecordedSettlement {
   readonly record: SettlementRecord
   /** Keys of the server that settles. */
@@ -54,7 +52,6 @@ export interface RecordedSettlement {
   readonly replayed: boolean
 }
 
-/** The parts that a facilitator works with. */
 export interface FacilitatorDependencies {
   readonly chain: Chain
   readonly sink: Pick<TransactionSink, 'get'>
@@ -66,9 +63,9 @@ export interface FacilitatorDependencies {
 }
 
 /**
- * Checks payments to any agent of the chain, for servers without a node, and records how their settlers say that calls
- * ended. It moves no money and claims no payment: a seller that makes no claim of its own before the work may work
- * twice for one payment.
+ * Checks payments to any agent, for servers without a node, and records how their settlers say that calls ended. It
+ * moves no money and claims no payment: a seller that makes no claim of its own before the work may work twice for one
+ * payment.
  */
 export class Facilitator {
   readonly #deps: FacilitatorDependencies
@@ -81,7 +78,7 @@ export class Facilitator {
     this.#risk = new ValueAtRisk(dependencies.chain, dependencies.price)
   }
 
-  /** Whether a payment can be accepted: asked price, depth, lock and time left are right. Nothing is used up. */
+  /** Whether a payment can be accepted. It does not claim the payment. */
   verify(payment: FacilitatedPayment): Result<VerifiedPayment> {
     const { agentId, txId } = payment
     const call = this.#callOf(payment)
@@ -97,7 +94,7 @@ export class Facilitator {
     return verified
   }
 
-  /** Records how a paid call ended. The first record of a payment stays; the same request gets it again. */
+  /** The first record of a payment stays; the same request gets it again. */
   async settle(payment: FacilitatedPayment, settlement: Settlement): Promise<Result<RecordedSettlement>> {
     const { txId } = payment
     const keys = await this.#settlerKeys(payment, settlement)
@@ -114,14 +111,13 @@ export class Facilitator {
   }
 
   /**
-   * Forgets settlements whose deadline is more than {@link FINAL_DEPTH} blocks ago, a bounded number at once. Returns their number. So
-   * deep a reorganisation, which could reopen their escrows, is not expected.
+   * Forgets settlements whose deadline is more than {@link FINAL_DEPTH} blocks ago, a bounded number at once. Returns their
+   * number. No reorganisation so deep is expected to reopen their escrows.
    */
   expire(): Promise<number> {
     return this.#deps.records.expire(this.#deps.chain.head.header.height - FINAL_DEPTH)
   }
 
-  /** The call as {@link judgePayment} takes it. */
   #callOf(payment: FacilitatedPayment) {
     const { agentId, serviceId } = payment
     const service = this.#deps.chain.database.get(SERVICES, { agentId, serviceId })
@@ -130,10 +126,7 @@ export class Facilitator {
     return misnamed === null ? ok({ ...payment, service }) : fail(misnamed)
   }
 
-  /**
-   * Checks what {@link judgePayment} does not: the asked amount, and that a payment with a commitment comes with its request or the hash of
-   * it.
-   */
+  /** The asked amount, and the commitment: a payment that has one must come with its request or the hash of it. */
   #checked({ txId, amount, request, requestHash: hash }: FacilitatedPayment, escrow: Escrow): Result<VerifiedPayment> {
     if (escrow.amount !== amount) return fail(wrongAmount(this.#deps.chain, txId, escrow, [amount]))
     const committed = escrow.requestCommitment !== ZERO_HEX_32
@@ -152,9 +145,8 @@ export class Facilitator {
   }
 
   /**
-   * The escrow of a settlement. A failed call is refunded, whatever amount, lock or commitment its payment has. A delivered one must have
-   * paid the asked amount for this request and open the lock. Depth and the price of the service are not checked again: they mattered
-   * before the work.
+   * A failed call is refunded, whatever amount, lock or commitment its payment has. A delivered one must have paid the
+   * asked amount for this request and open the lock. Depth and the price of the service mattered only before the work.
    */
   #settleable(payment: FacilitatedPayment, { outcome, requestHash: hash }: Settlement): Result<Escrow> {
     const { txId, requestHash: asked } = payment
@@ -196,20 +188,18 @@ function maySettle({ owner, settlers }: Agent, { settler }: Settlement): boolean
   return settler === owner || settlers.includes(settler)
 }
 
-/** If both text and hash of a request are given, they must match. */
 function checkHash({ serviceId, request, requestHash: hash }: FacilitatedPayment): Fault | null {
   if (request === null || hash === null || requestHash(serviceId, request) === hash) return null
   return fault('facilitator/requirements', { field: 'requestHash', reason: 'is not that of the request' })
 }
 
-/** A settlement with a valid signature. */
 interface Offered {
   readonly payment: FacilitatedPayment
   readonly settlement: Settlement
   readonly keys: AccountKeys
 }
 
-/** Answers a settlement of a recorded payment: the same agent and request get the record again, any other gets a fault. */
+/** The same agent and request get the record again, any other gets a fault. */
 function joined(record: SettlementRecord, { payment, settlement, keys }: Offered): Result<RecordedSettlement> {
   if (record.requestHash === settlement.requestHash && record.agentId === payment.agentId)
     return ok({ record, keys, replayed: true })

@@ -1,6 +1,6 @@
 import type { Address, AgentId, Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 
-/** How a seller says that a paid call ended. It is not a claim: the seller must make its own claim before the work. */
+/** How a seller says that a paid call ended. It is not a claim of the payment. */
 export interface SettlementRecord {
   readonly txId: TxId
   readonly agentId: AgentId
@@ -22,15 +22,13 @@ export interface SettlementRecord {
   readonly recordedAtMs: number
 }
 
-/** Result of putting a record. */
 export type Put =
   | { readonly is: 'new' }
-  /** The payment already has a record; nothing was written. */
+  /** Nothing was written. */
   | { readonly is: 'known'; readonly record: SettlementRecord }
-  /** The store is full. */
   | { readonly is: 'full'; readonly count: number }
 
-/** The store of settlements: the first of each payment. Every write is durable before its promise resolves. */
+/** The first settlement of each payment. Every write is durable before its promise resolves. */
 export interface SettlementRecords {
   get(txId: TxId): Promise<SettlementRecord | undefined>
   put(record: SettlementRecord): Promise<Put>

@@ -21,7 +21,7 @@ export interface Settlement {
   readonly signed: SignedText
 }
 
-/** Reads the settlement of a call to `/facilitator/settle`. Faults: `facilitator/settlement`. */
+/** Faults: `facilitator/settlement`. */
 export function readSettlement(value: unknown, txId: TxId, addressPrefix: string): Result<Settlement> {
   if (value === null || typeof value !== 'object') return unusable('settlement', 'is missing')
   const { settler, outcome, requestHash, resultHash, durationMs = 0, signature, keys } = value as Fields

@@ -40,7 +40,6 @@ const AGENT_RECORD = container('Agent', {
 /** A seller. `owner` may change the record, `payout` receives payments, `owner` and `settlers` may post receipts. */
 export type Agent = ValueOf<typeof AGENT_RECORD>
 
-/** Agents by id. */
 export const AGENTS = stateTable<AgentId, Agent>({ name: 'agents', prefix: 0x60, codec: AGENT_RECORD, id: textKey })
 
 const SERVICE_RECORD = container('Service', {
@@ -56,24 +55,19 @@ const SERVICE_RECORD = container('Service', {
   publishedAt: uint32,
 })
 
-/**
- * A service of an agent. A price change takes effect at the next epoch boundary: until and including
- * `previousPriceLastEpoch` the previous price counts.
- */
+/** Until and including `previousPriceLastEpoch` the previous price counts, so a change takes effect at an epoch boundary. */
 export type Service = ValueOf<typeof SERVICE_RECORD>
 
-/** Id of a service: its agent and its own id. */
 export interface ServiceName {
   readonly agentId: AgentId
   readonly serviceId: ServiceId
 }
 
-/** Key of a service. The slash is unambiguous, because agent ids contain none. */
+/** The slash is unambiguous, because agent ids contain none. */
 export function serviceKey({ agentId, serviceId }: ServiceName): string {
   return textKey(`${agentId}/${serviceId}`)
 }
 
-/** Services by agent and id. */
 export const SERVICES = stateTable<ServiceName, Service>({
   name: 'services',
   prefix: 0x62,
@@ -81,12 +75,11 @@ export const SERVICES = stateTable<ServiceName, Service>({
   id: serviceKey,
 })
 
-/** Dollar price of a service in an epoch, in millionths. */
+/** In millionths of a dollar. */
 export function priceInEpoch(service: Service, epoch: number): bigint {
   return epoch <= service.previousPriceLastEpoch ? service.previousPriceUsdMicros : service.priceUsdMicros
 }
 
-/** Whether the address is the agent's own: owner, payout or settler. */
 export function isInsider(
   { owner, payout, settlers }: Pick<Agent, 'owner' | 'payout' | 'settlers'>,
   address: Address,
@@ -135,8 +128,8 @@ const servicePublish: KindHandler<'service_publish'> = {
 }
 
 /**
- * The previous price of a republished service. If the price changes, the current one stays valid to the end of the epoch. If it does not,
- * the stored previous price stays: otherwise a mere change of the description would erase a price that may still be honoured.
+ * If the price changes, the current one stays valid to the end of the epoch. If it does not, the stored previous price
+ * stays: a mere change of the description must not erase a price that may still be honoured.
  */
 function previousPrice(
   { height, rules }: TxContext,
@@ -162,7 +155,6 @@ const serviceRetire: KindHandler<'service_retire'> = {
   },
 }
 
-/** A service that accepts calls, or the fault why there is none. */
 export function liveService(view: StateView, name: ServiceName): Service | Fault {
   const service = view.get(SERVICES, name)
   if (service === undefined) return fault('ledger/service-unknown', { ...name })
@@ -175,7 +167,6 @@ function ownedAgent(view: StateView, agentId: AgentId, sender: Address): Agent |
   return agent.owner === sender ? agent : fault('ledger/not-owner', { agentId })
 }
 
-/** The registry: agents and their services. */
 export const agentModule = {
   name: 'agents',
   tables: [anyTable(AGENTS), anyTable(SERVICES)],

@@ -1,7 +1,4 @@
-/**
- * The closed table of capabilities. A capability's number is its index here; bit n of an agent's set stands for number
- * n.
- */
+/** A capability's number is its index here; bit n of an agent's set stands for number n. */
 export const CAPABILITIES = [
   'audit',
   'compute',
@@ -21,7 +18,6 @@ export const CAPABILITIES = [
   'search',
 ] as const
 
-/** Name of a capability. */
 export type Capability = (typeof CAPABILITIES)[number]
 
 /** Number of a capability on the wire. */
@@ -29,7 +25,6 @@ export function capabilityNumber(capability: Capability): number {
   return CAPABILITIES.indexOf(capability)
 }
 
-/** Bit set of capabilities. */
 export function capabilitySet(capabilities: readonly Capability[]): number {
   return capabilities.reduce((set, capability) => set | (1 << capabilityNumber(capability)), 0)
 }

@@ -18,11 +18,9 @@ const CLOSURE = container('Closure', {
   durationMs: uint32,
 })
 
-/** How an escrow ended: by a receipt, or `expired` by consensus at its deadline. */
 export interface Closure {
   readonly how: (typeof HOW)[number]
   readonly height: number
-  /** Null if consensus refunded the escrow at its deadline. */
   readonly receiptTxId: TxId | null
   /** Null unless the call was delivered. */
   readonly resultHash: Hash | null
@@ -30,7 +28,7 @@ export interface Closure {
   readonly durationMs: number | null
 }
 
-/** Closed escrows by the id of their payment. */
+/** By the id of the payment. */
 export const CLOSURES: ChainIndex = { name: 'closures', prefix: 0x01, entriesOf }
 
 /** How the escrow of a payment ended; undefined if it is open or unknown. */
@@ -39,7 +37,7 @@ export function closureOf(database: DatabaseReader, txId: TxId): Closure | undef
   return bytes === undefined ? undefined : decodeClosure(bytes)
 }
 
-/** How a closed escrow ended, in words. A node that began from a snapshot may not know how. */
+/** How a closed escrow ended, in words. A node that began from a snapshot may not know. */
 export function endText(database: DatabaseReader, txId: TxId): string {
   const closure = closureOf(database, txId)
   if (closure === undefined) return 'it was refunded or settled before'
@@ -66,7 +64,7 @@ export function closedBy(database: DatabaseReader, id: BlockId): readonly TxId[]
   return closuresIn(database, id).map(({ txId }) => txId)
 }
 
-/** The escrows that a block closed, and how, in the order of its receipts. For the block see {@link closedBy}. */
+/** In the order of the block's receipts. For the block see {@link closedBy}. */
 export function closuresIn(database: DatabaseReader, id: BlockId): readonly (Closure & { readonly txId: TxId })[] {
   const block = database.block(id)
   const receipts = database.receipts(id)

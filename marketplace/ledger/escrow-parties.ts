@@ -6,15 +6,15 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { AGENTS, type Agent, isInsider } from './agents.ts'
 import { ESCROWS, type Escrow } from './escrow.ts'
 
-/** The parties and terms of an escrow, as frozen when it was opened. */
+/** As frozen when the escrow was opened. */
 export type Parties = Pick<Escrow, 'agentId' | 'serviceId' | 'caller' | 'payout' | 'amount' | 'insider'>
 
 /** The agent fields that an escrow freezes. */
 type Seller = Pick<Agent, 'owner' | 'payout' | 'settlers'>
 
 /**
- * The parties of escrows that a block closes. An escrow from an earlier block is in the parent state. One that is
- * opened and closed in the same block is in no stored state, so the block's transactions are followed in order.
+ * The parties of escrows that a block opens or closes. One that is opened and closed in the same block is in no stored
+ * state, so the block's transactions are followed in order.
  */
 export class EscrowParties {
   readonly #before: StateView
@@ -25,7 +25,7 @@ export class EscrowParties {
     this.#before = parentState
   }
 
-  /** Processes the block's next successful transaction. */
+  /** Takes the block's successful transactions, in order. */
   see({ txId, body }: Transaction): void {
     const { kind, payload, sender } = body
     if (kind === 'agent_register') this.#sellers.set(payload.agentId, { ...payload, owner: sender })
@@ -39,7 +39,7 @@ export class EscrowParties {
     }
   }
 
-  /** Parties of an escrow that the last processed transaction opens or closes, or that the block itself closes before its transactions. */
+  /** The escrow is one that the last seen transaction opens or closes, or that the block closes before its transactions. */
   of(txId: TxId): Parties {
     const parties = this.#opened.get(txId) ?? this.#before.get(ESCROWS, txId)
     assert(parties !== undefined, 'an escrow was closed that was not open')

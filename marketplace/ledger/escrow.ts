@@ -42,7 +42,7 @@ const ESCROW_RECORD = container('Escrow', {
 /** A paid call that is neither delivered nor refunded. `payout` and `insider` are frozen at mining. */
 export type Escrow = ValueOf<typeof ESCROW_RECORD>
 
-/** Open escrows by the id of their `agent_invoke`. A closed escrow is gone. */
+/** By the id of the `agent_invoke`. A closed escrow is gone. */
 export const ESCROWS = stateTable<TxId, Escrow>({
   name: 'escrows',
   prefix: 0x65,
@@ -53,7 +53,7 @@ export const ESCROWS = stateTable<TxId, Escrow>({
 
 const TOTALS_RECORD = container('EscrowTotals', { amount: uint128, count: safeUint64 })
 
-/** Sum and number of open escrows. */
+/** Of open escrows. */
 export const ESCROW_TOTALS = stateTable<void, ValueOf<typeof TOTALS_RECORD>>({
   name: 'escrow-totals',
   prefix: 0x66,
@@ -64,8 +64,8 @@ export const ESCROW_TOTALS = stateTable<void, ValueOf<typeof TOTALS_RECORD>>({
 const INVOKES_RECORD = list(container('MinedInvoke', { txId: hex32<TxId>(), term: uint32 }), BLOCK_TRANSACTIONS_MAX)
 
 /**
- * Invokes by mining height, in block order. An invoke of height H with term T is due at height H + T, if its escrow is still open. The
- * lists are derived from the escrow records, so they stay outside the state root.
+ * Invokes by mining height, in block order. They are derived from the escrow records, so they stay outside the state
+ * root.
  */
 export const INVOKES = stateTable<number, ValueOf<typeof INVOKES_RECORD>>({
   name: 'invokes',
@@ -75,7 +75,6 @@ export const INVOKES = stateTable<number, ValueOf<typeof INVOKES_RECORD>>({
   rooted: false,
 })
 
-/** Escrows per step when the lists are rebuilt. */
 const RELISTED_PER_STEP = 64
 
 interface PlacedInvoke {
@@ -83,12 +82,11 @@ interface PlacedInvoke {
   readonly index: number
 }
 
-/** The opener of a redeem lock. The lock of a secret is H(tagL, H(tagO, secret)). */
+/** The lock of a secret is H(redeemLock, H(redeemOpener, secret)). */
 export function openerOf(secret: Uint8Array): Hash {
   return taggedHashHex('redeemOpener', secret)
 }
 
-/** Lock that an opener opens. */
 export function lockOf(opener: Hash): Hash {
   return taggedHashHex('redeemLock', fromHex(opener))
 }
@@ -123,7 +121,7 @@ const agentInvoke: KindHandler<'agent_invoke'> = {
   },
 }
 
-/** `agent_receipt`: every entry succeeds or fails by itself. */
+/** Every entry succeeds or fails by itself. */
 const agentReceipt: KindHandler<'agent_receipt'> = {
   spends: () => ZERO,
   apply: ({ overlay, rules, reportEntries }, { body: { sender, payload } }) => {
@@ -154,7 +152,7 @@ function settleEntry(overlay: Overlay, entry: ReceiptEntry, sender: Address, bur
   return null
 }
 
-/** Delivered: ceil(amount / divisor) is burned, so that faking volume has a cost; the agent's payout gets what is left. */
+/** ceil(amount / divisor) is burned, so that faking volume has a cost. */
 function payOut(overlay: Overlay, escrow: Escrow, burnDivisor: bigint): void {
   const burned = amount(mulDivUp(escrow.amount, 1n, burnDivisor))
   burnNative(overlay, burned)
@@ -179,8 +177,8 @@ function totalsOf(overlay: Overlay): ValueOf<typeof TOTALS_RECORD> {
 }
 
 /**
- * Step 2 of a block: every escrow whose deadline is this height goes back to its caller, in order of mining height and
- * index. No operator takes part, so no operator can withhold it.
+ * Every escrow whose deadline is this height goes back to its caller, in order of mining height and index. No operator
+ * takes part, so no operator can withhold it.
  */
 function* refundDue({ rules, height, overlay, emit }: BlockContext): Iterable<void> {
   const terms = [...rules.tx.invokeTerms].sort((a, b) => b - a)
@@ -200,10 +198,7 @@ function* refundDue({ rules, height, overlay, emit }: BlockContext): Iterable<vo
   if (expired >= 1 && overlay.get(INVOKES, expired) !== undefined) overlay.delete(INVOKES, expired)
 }
 
-/**
- * Rebuilds the lists of open escrows per mining height, in block order. Closed escrows are left out: no rule reads them
- * again. Each list is sorted once per call.
- */
+/** Rebuilds the lists of open escrows. Closed escrows are left out: no rule reads them again. */
 function* relistInvokes(overlay: Overlay, records: Iterable<StateRecord>): Iterable<void> {
   const found = new Map<number, PlacedInvoke[]>()
   let seen = 0
@@ -230,7 +225,7 @@ function* relistInvokes(overlay: Overlay, records: Iterable<StateRecord>): Itera
   }
 }
 
-/** The sum in the totals must change exactly as the amounts of the escrows do. */
+/** The totals must change exactly as the escrows do. */
 function escrowInvariant(changes: readonly ValueChange[]): string | null {
   let difference = 0n
   for (const { table, before, after } of changes) {
@@ -245,7 +240,6 @@ function heldBy(value: unknown): bigint {
   return (value as { readonly amount: bigint } | undefined)?.amount ?? 0n
 }
 
-/** Escrows, receipts, and the refund that no operator can withhold. */
 export const escrowModule = {
   name: 'escrow',
   tables: [ESCROWS, ESCROW_TOTALS, INVOKES, AGENT_STATISTICS, SERVICE_STATISTICS, PAYERS].map((table) =>

@@ -16,21 +16,20 @@ import { EscrowParties } from './escrow-parties.ts'
 const EVENTS = ['transaction', 'delivered', 'failed', 'refunded', 'reward'] as const
 const ROLES = ['sender', 'receiver', 'caller', 'payout', 'miner'] as const
 
-/** Kinds of events: a transaction was mined, an escrow closed in one of three ways, a reward matured. */
+/** A transaction was mined, an escrow closed in one of three ways, or a reward matured. */
 export type HistoryEvent = (typeof EVENTS)[number]
 /** The part of an address in an event. `receiver`: the transaction's payload names it. */
 export type HistoryRole = (typeof ROLES)[number]
 
-/** Position of an event on the best chain; events of a block are numbered in the order of its receipts. */
+/** Events of a block are numbered in the order of its receipts. */
 export interface HistoryCursor {
   readonly height: number
   readonly position: number
 }
 
-/** An event in the history of an address. */
 export interface HistoryEntry extends HistoryCursor {
   readonly event: HistoryEvent
-  /** The transaction; for an escrow's end, its payment; null for a reward. */
+  /** For an escrow's end, its payment; null for a reward. */
   readonly txId: TxId | null
   /** Outcome code of a transaction; 0 for all other events. */
   readonly code: number
@@ -41,12 +40,12 @@ const ROLES_AT = 1
 const RECORD = container('HistoryRecord', { event: uint8, roles: uint8, code: uint16, txId: hex32<TxId>() })
 
 /**
- * Events by address, newest first: address || 2^32 - 1 - height || 2^32 - 1 - position (big-endian) -> record. Later
- * blocks sort first, so a cursor stays valid while blocks come and go.
+ * address || 2^32 - 1 - height || 2^32 - 1 - position (big-endian) -> record. Newest first, so a cursor stays valid while
+ * blocks come and go.
  */
 export const HISTORY: BlockIndex = { name: 'history', prefix: 0x03, entriesOf }
 
-/** The newest events of an address; `before` is the last one of the page before. */
+/** The newest events of an address, before the event `before`. */
 export function historyOf(
   database: DatabaseReader,
   address: Address,
@@ -65,7 +64,6 @@ const ADDRESS_FIELDS: ReadonlyMap<TxKind, readonly string[]> = new Map(
   }),
 )
 
-/** An event of a block, before it is stored per address. */
 interface Event {
   readonly event: HistoryEvent
   readonly txId: TxId | null
@@ -126,7 +124,6 @@ function closings({ kind, payload }: TxBody, outcomes: readonly number[], escrow
   })
 }
 
-/** Index entries of an event, one for each of its addresses. */
 function filed({ event, txId, code, parties }: Event, cursor: HistoryCursor): readonly IndexEntry[] {
   const rolesBy = new Map<Address, number>()
   for (const [role, address] of parties) rolesBy.set(address, (rolesBy.get(address) ?? 0) | (1 << ROLES.indexOf(role)))
@@ -134,7 +131,6 @@ function filed({ event, txId, code, parties }: Event, cursor: HistoryCursor): re
   return [...rolesBy].map(([address, roles]) => ({ key: eventKey(address, cursor), value: withRoles(record, roles) }))
 }
 
-/** The record with the roles of one address. */
 function withRoles(record: Uint8Array, roles: number): Uint8Array {
   const own = copy(record)
   own[ROLES_AT] = roles

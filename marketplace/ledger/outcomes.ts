@@ -20,9 +20,7 @@ import { OUTCOME_DELIVERED } from '../../consensus/tx/payloads.ts'
 import { type ServiceName, serviceKey } from './agents.ts'
 import { EscrowParties, type Parties } from './escrow-parties.ts'
 
-/**
- * Number of duration classes. Class i counts durations above 2^(i-1) and up to 2^i ms, class 0 also 0 ms, the last class all longer ones.
- */
+/** Class i counts durations above 2^(i-1) and up to 2^i ms, class 0 also 0 ms, the last class all longer ones. */
 export const DURATION_CLASSES = 24
 
 const OUTCOMES_RECORD = container('Outcomes', {
@@ -38,15 +36,13 @@ const OUTCOMES_RECORD = container('Outcomes', {
 })
 
 /**
- * How the paid calls of a service or an operator ended, without those by the agent's own owner, payout and settlers. `failed`:
- * reported by the operator; `expired`: refunded at the deadline. `volume`: what delivered calls paid. `topPayerVolume`:
- * the part of it that the largest payer paid. `squares`: the sum of the squares of what each caller paid for delivered calls. `payers`: the
- * number of callers with a delivered call. `feesBurned`: base fees that all payments burned, however they ended; they cannot be recovered.
- * `durations`: deliveries per duration class, as the operator claims.
+ * How paid calls ended, without those by the agent's own owner, payout and settlers. `failed`: reported by the operator;
+ * `expired`: refunded at the deadline. `volume`: what delivered calls paid; `topPayerVolume`: the largest payer's part of
+ * it; `squares`: the sum of the squares of each caller's part. `payers`: callers with a delivered call. `feesBurned`:
+ * base fees that all payments burned, however they ended. `durations`: deliveries per class, as the operator claims.
  */
 export type Outcomes = ValueOf<typeof OUTCOMES_RECORD>
 
-/** The record before any call has ended. */
 export const NO_OUTCOMES: Outcomes = {
   delivered: 0,
   failed: 0,
@@ -60,22 +56,20 @@ export const NO_OUTCOMES: Outcomes = {
 }
 
 /**
- * Outcomes by service and by operator. 0 || agent id `/` service id -> record; 2 || agent id -> record of all its
- * services; 1 and 3 || the same `/` caller -> what that caller paid for delivered calls.
+ * 0 || agent id `/` service id -> record of the service; 2 || agent id -> record of all its services; 1 and 3 || the same
+ * `/` caller -> what that caller paid for delivered calls.
  */
 export const OUTCOMES: FoldedIndex = { name: 'outcomes-2', prefix: 0x07, fold }
 
-/** Key of a service's record. */
 export function outcomesKey(name: ServiceName): Uint8Array {
   return recordKey(serviceSubject(name))
 }
 
-/** Key of an operator's record. */
 export function operatorOutcomesKey(agentId: AgentId): Uint8Array {
   return recordKey(operatorSubject(agentId))
 }
 
-/** A service or an operator whose calls are counted together: the prefixes of its two kinds of keys, and its name. */
+/** A service or an operator: the prefixes of its two kinds of keys, and its name. */
 interface Subject {
   readonly record: number
   readonly payer: number
@@ -94,15 +88,11 @@ function recordKey({ record, name }: Subject): Uint8Array {
   return concat(Uint8Array.of(record), name)
 }
 
-/** Decodes a record. */
 export function decodeOutcomes(value: Uint8Array | undefined): Outcomes {
   return value === undefined ? NO_OUTCOMES : decodeOwn(OUTCOMES_RECORD, value)
 }
 
-/**
- * Upper bound of a percentile of the delivery times, in ms; 95 for the 95th. In the last class longer times count, too. Null without
- * deliveries.
- */
+/** Upper bound of a percentile of the delivery times, in ms; the last class holds longer times too. Null without deliveries. */
 export function durationPercentile({ durations }: Outcomes, percent: number): number | null {
   const total = durations.reduce((sum, count) => sum + count, 0)
   if (total === 0) return null
@@ -114,13 +104,11 @@ export function durationPercentile({ durations }: Outcomes, percent: number): nu
   return 2 ** enough
 }
 
-/** Key of what a caller paid: see {@link OUTCOMES}. */
 function payerKey({ payer, name }: Subject, { caller }: Parties): Uint8Array {
   // No id contains the separator, so no id with a caller behind it can be the prefix of another.
   return concat(Uint8Array.of(payer), name, encodeText('/'), fromHex(caller))
 }
 
-/** An event of a paid call: it was paid, or it ended. */
 type CallEvent =
   | { readonly what: 'paid'; readonly parties: Parties; readonly burned: Amount }
   | {
@@ -178,7 +166,6 @@ function durationClass(durationMs: number): number {
   return Math.min(DURATION_CLASSES - 1, durationMs <= 1 ? 0 : 32 - Math.clz32(durationMs - 1))
 }
 
-/** Events of paid calls in a block, in order. */
 function eventsOf(connected: ConnectedBlock): readonly CallEvent[] {
   const { block, receipts } = connected
   const transactions = new Map(block.transactions.map((tx) => [tx.txId, tx]))

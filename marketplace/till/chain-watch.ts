@@ -9,14 +9,13 @@ export interface ChainAlert {
   readonly message: string
 }
 
-/** What a watch works with. */
 export interface ChainWatchDependencies {
   readonly chain: Chain
   /** Depth from which a reorganisation is reported and pauses the market. */
   readonly pauseDepth: number
   /** Whether this node is synced, has peers, and did not just start. Only then is a deep reorganisation unusual. */
   readonly settled: () => boolean
-  /** Whether the chain of this node is known to be behind the chain of other nodes. */
+  /** Whether this node's chain is known to be behind that of other nodes. */
   readonly behind: () => boolean
   readonly onAlert: (alert: ChainAlert) => void
 }
@@ -41,10 +40,7 @@ interface Standoff {
   readonly text: string
 }
 
-/**
- * Tells why the market is closed while the chain is not reliable: the node is behind, the chain reorganised deeply, or a heavier branch
- * waits for the operator. Reports such reorganisations and branches to the operator.
- */
+/** Says why nothing may be sold while the chain is not reliable, and reports deep reorganisations and refused branches to the operator. */
 export class ChainWatch {
   readonly #deps: ChainWatchDependencies
   #last: Reorganisation | null = null
@@ -85,7 +81,7 @@ export class ChainWatch {
     this.#deps.onAlert({ kind: 'branch-refused', facts, message: text })
   }
 
-  /** Why the state of the chain lets nothing be sold now; null if it does not prevent sales. */
+  /** Why the state of the chain lets nothing be sold now, or null. */
   get closedBecause(): string | null {
     const { behind, chain } = this.#deps
     if (behind()) return 'the node is syncing'
@@ -95,7 +91,6 @@ export class ChainWatch {
     return `the chain reorganised (${last.depth} blocks); sales go on from height ${last.pausedUntil}`
   }
 
-  /** Warnings about the chain for the operator. */
   get warnings(): readonly string[] {
     const { height } = this.#deps.chain.head.header
     const last = this.#last

@@ -7,17 +7,16 @@ export interface StoredClaim {
   readonly state: string
   readonly serviceId: ServiceId
   readonly claimedAtMs: number
-  /** The request text. It is kept at least until the work is done, so that interrupted work can be done after a start. */
+  /** Kept at least until the work is done, so that interrupted work can be done after a start. */
   readonly request?: string
   /** How often the work was begun, in state `executing`. Absent there: once. */
   readonly runs?: number
-  /** The result as JSON text, in states that have one. Null once it was deleted, and in pages of {@link ClaimStore.recent}. */
+  /** JSON text, in states that have a result. Null once it was deleted, and in pages of {@link ClaimStore.recent}. */
   readonly result?: string | null
-  /** When the work ended, in every state that has a result. */
+  /** In every state that has a result. */
   readonly finishedAtMs?: number
 }
 
-/** Work that was begun. */
 export interface Executing {
   readonly startedAtMs: number
   /** How often the work was begun; absent: once. */
@@ -38,23 +37,19 @@ export interface ClaimKind<C extends StoredClaim> {
   /** Whether something is still due: work, a settlement, a refund, or a look at what became of an authorization. */
   readonly isOpen: (claim: C) => boolean
   /**
-   * Whether the last write of a claim may be lost if the machine fails (not if only the process does), because no work was done for the
-   * claim yet, or no money depends on the write. Absent: no write may be lost.
+   * Whether the last write of a claim may be lost if the machine fails (not if only the process does), since no work was done for it yet,
+   * or no money depends on the write. Absent: no write may be lost.
    */
   readonly isTentative?: (claim: C) => boolean
-  /** Payer and price of a claim's result, and whether the claim says that the answer was received. */
   readonly paidFor: (claim: C) => Omit<KeptResult, 'bytes'>
-  /**
-   * The name that a claim holds, given by the payer to its call. Only one claim may hold a name at a time. Null if the claim holds none.
-   * Absent: the kind has no names.
-   */
+  /** The name that the payer gave to its call; null if none. Only one claim may hold a name at a time. Absent: the kind has no names. */
   readonly nameOf?: (claim: C) => string | null
 }
 
-/** Maximum claims that are looked through for one page of one service, those of other services included. Then the page ends early. */
+/** Maximum claims that are looked through for one page of one service, those of other services included. */
 export const PASSED_OVER_MAX = 4_000
 
-/** A page of claims, newest first. It may end early. `nextCursor` is where the next page begins; null after the last page. */
+/** Newest first. A page may end early. `nextCursor` is where the next page begins; null after the last page. */
 export interface ClaimPage<C extends StoredClaim> {
   readonly claims: readonly C[]
   readonly nextCursor: string | null
@@ -67,19 +62,13 @@ export interface SharedClaims {
    * replicas may take over its claims.
    */
   readonly awayBecause: string | null
-  /**
-   * Grows when `open` may list claims that this process does not know: those of a dead replica, or its own if the answer to a write was
-   * lost.
-   */
+  /** Grows when `open` may list claims of a dead replica, or claims of this one if the answer to a write was lost. */
   readonly arrivals: number
   /** Grows when other replicas took this one for dead, and have taken over its claims. */
   readonly lapses: number
 }
 
-/**
- * Thrown by a store that cannot be reached or used now. It is not known then whether a write happened. When the store is back, `open` lists
- * the open claims.
- */
+/** Thrown by a store that cannot be reached or used now. It is not known then whether a write happened. */
 export class ClaimsAway extends Error {
   readonly fault: Fault
 
@@ -100,18 +89,15 @@ export async function unlessAway<T>(work: () => Promise<Result<T>>): Promise<Res
 }
 
 /**
- * Where claims are kept: one per payment over all replicas of an operator. A write is on disk before its promise resolves. Exceptions are
- * tentative claims, the mark of an answer that was received, and the deletion of results. A shared store throws {@link ClaimsAway}
- * when it cannot be reached.
+ * Where claims are kept: one per payment over all replicas of an operator. A write is on disk before its promise resolves, except tentative
+ * claims, {@link ClaimStore.handedOver} and {@link ClaimStore.pruneResults}. A shared store throws {@link ClaimsAway} when it cannot be
+ * reached.
  */
 export interface ClaimStore<C extends StoredClaim> {
-  /** How this replica stands among those that share the store; absent if the store is not shared. */
+  /** Absent if the store is not shared. */
   readonly shared?: SharedClaims
   get(id: string): Promise<C | undefined>
-  /**
-   * The claim that holds a name; undefined if none does. The method is absent if the store is not shared: then the rail itself remembers
-   * the names.
-   */
+  /** The claim that holds a name. The method is absent if the store is not shared: then the rail itself remembers the names. */
   named?(name: string): Promise<C | undefined>
   /**
    * Stores a new claim and returns null. If the payment has a claim already, returns that one and writes nothing. A shared store does the
@@ -123,35 +109,25 @@ export interface ClaimStore<C extends StoredClaim> {
    * holds its name by now, an open claim is not written (false), and one that is over is written without its name.
    */
   advance(from: C['state'], next: C): Promise<boolean>
-  /**
-   * Deletes a claim if it is still in the given state and no other replica has taken it up; else returns false. For payments that were not
-   * used.
-   */
+  /** Deletes the claim of an unused payment if it is still in the given state and no other replica has taken it up; else returns false. */
   release(from: C['state'], id: string): Promise<boolean>
-  /**
-   * The open claims of this replica: its own, and those of dead replicas, which it takes over. Claims of other living replicas are not
-   * listed.
-   */
+  /** The open claims of this replica: its own, and those of dead replicas, which it takes over. */
   open(): Promise<readonly C[]>
   /**
-   * Claims, newest first, without their results; of one service if `serviceId` is given. A page has at most `limit` claims. A page of one
-   * service ends early once {@link PASSED_OVER_MAX} claims of all services were looked through. Claims of old releases were stored without
-   * their service: each takes a place on the page, and is left out if it is of another service.
+   * At most `limit` claims, newest first, without their results; of one service if `serviceId` is given. Such a page ends early once
+   * {@link PASSED_OVER_MAX} claims were looked through. A claim of an old release, stored without its service, takes a place on the page
+   * even if it is left out.
    */
   recent(limit: number, cursor: string | null, serviceId?: string): Promise<ClaimPage<C>>
-  /** Notes that the caller has received the whole answer with a claim's result. Does nothing if no result is kept. */
+  /** Notes that the caller has received the whole answer. Does nothing if no result is kept. */
   handedOver(id: string): Promise<void>
-  /**
-   * Deletes results whose work ended before `beforeMs`, and the results that {@link beyondBytes} names. The claims stay. Returns the number
-   * of deleted results.
-   */
+  /** Deletes results whose work ended before `beforeMs`, and those that {@link beyondBytes} names. Returns their number. */
   pruneResults(beforeMs: number, bytesMax: number): Promise<number>
 }
 
-/** Facts of a kept result, by which {@link beyondBytes} chooses what to delete. */
 export interface KeptResult {
   readonly bytes: number
-  /** The payer's address; null if it is not known. */
+  /** An address; null if it is not known. */
   readonly payer: string | null
   /** Price paid, in millionths of a dollar; 0 if it was not paid. */
   readonly priceUsdMicros: bigint
@@ -159,21 +135,17 @@ export interface KeptResult {
   readonly isDelivered: boolean
 }
 
-/**
- * A payer whose results take more than one in this many of the allowed bytes loses results before other payers do, namely those that are
- * too large for their price.
- */
+/** A payer that holds more than 1 / PAYER_PART of the allowed bytes loses results before other payers do. */
 export const PAYER_PART = 16
-/** The bound for payers is halved down to one in this many of the allowed bytes. Payers that hold less are treated alike. */
+/** The bound for payers is halved down to 1 / PAYER_PART_LEAST of the allowed bytes. Payers that hold less are treated alike. */
 const PAYER_PART_LEAST = 65_536
 
 /**
  * Results to delete so that the other ones fit into `bytesMax`. `results` are all that are kept, the oldest first. Only results go whose
- * share of `bytesMax` is larger than their share of all prices paid. These are always enough, unless no price is known. So a result is
+ * share of `bytesMax` is larger than their share of all prices paid; these are always enough, unless no price is known. So a result is
  * pushed out by money for each byte and not by addresses, which are free.
- * The order: results of payers beyond {@link PAYER_PART}, then delivered ones, then those of the payers that hold most (the bound is halved
- * each time), then any. At each step delivered results go before undelivered ones, and older before newer. So a payer with many bytes loses
- * some before a payer with few does.
+ * Results of payers beyond {@link PAYER_PART} go first, then delivered ones, then those of the payers that hold most, then any. At each
+ * step delivered results go before undelivered ones, and older before newer.
  */
 export function beyondBytes<R extends KeptResult>(results: readonly R[], bytesMax: number): readonly R[] {
   let excess = results.reduce((sum, { bytes }) => sum + bytes, 0) - bytesMax

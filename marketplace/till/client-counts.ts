@@ -1,7 +1,7 @@
 import type { Clock } from '../../consensus/chain/ports.ts'
 import { type Holder, NETWORK_CLIENTS } from '../../consensus/primitives/fair-share.ts'
 
-/** Counts recent events of clients and of their networks: one client may have many addresses in a network. */
+/** Recent events of clients and of their networks: one client may have many addresses in a network. */
 export class ClientCounts {
   readonly #addresses: RecentCounts
   readonly #networks: RecentCounts
@@ -11,7 +11,6 @@ export class ClientCounts {
     this.#networks = new RecentCounts(clock, { ...bounds, most: NETWORK_CLIENTS * bounds.most })
   }
 
-  /** Counts one more event of a client and its network. */
   add({ address, network }: Holder): void {
     this.#addresses.add(address)
     if (network !== address) this.#networks.add(network)
@@ -27,7 +26,7 @@ export class ClientCounts {
 
   /**
    * Milliseconds until a client has fewer recent events than `borne` plus its events in `good`, and its network fewer than {@link
-   * NETWORK_CLIENTS} times `borne` plus its own in `good`. 0 if that holds already.
+   * NETWORK_CLIENTS} times `borne` plus its own in `good`.
    */
   waitMs({ address, network }: Holder, borne: number, good: ClientCounts | null = null): number {
     const addressMs = this.#addresses.waitMs(address, borne + (good === null ? 0 : good.#addresses.count(address)))
@@ -36,7 +35,7 @@ export class ClientCounts {
     return Math.max(addressMs, this.#networks.waitMs(network, ofNetwork))
   }
 
-  /** How many more events of a client, and of its network, make {@link waitMs} more than 0. */
+  /** How many more events make {@link waitMs} more than 0. */
   room({ address, network }: Holder, borne: number, good: ClientCounts): ClientRoom {
     return {
       ofAddress: borne + good.#addresses.count(address) - this.#addresses.count(address),
@@ -45,18 +44,16 @@ export class ClientCounts {
   }
 }
 
-/** How many of something a client may have, and how many its network. */
 export interface ClientRoom {
   readonly ofAddress: number
   readonly ofNetwork: number
 }
 
-/** Counts what clients and their networks hold at the moment. */
+/** What clients and their networks hold at the moment. */
 export class ClientTally {
   readonly #addresses = new Map<string, number>()
   readonly #networks = new Map<string, number>()
 
-  /** Counts one more, or one less. */
   add({ address, network }: Holder, more: 1 | -1): void {
     addTo(this.#addresses, address, more)
     if (network !== address) addTo(this.#networks, network, more)
@@ -68,21 +65,19 @@ export class ClientTally {
     return Math.max(this.#addresses.get(address) ?? 0, Math.floor(ofNetwork / NETWORK_CLIENTS))
   }
 
-  /** Whether a client or its network holds more than it may. */
   exceeds({ address, network }: Holder, { ofAddress, ofNetwork }: ClientRoom): boolean {
     if ((this.#addresses.get(address) ?? 0) > ofAddress) return true
     return network !== address && (this.#networks.get(network) ?? 0) > ofNetwork
   }
 }
 
-/** Counts one more of a name, or one less; a name at 0 is forgotten. */
+/** A name at 0 is forgotten. */
 export function addTo(counts: Map<string, number>, name: string, more: 1 | -1): void {
   const count = (counts.get(name) ?? 0) + more
   if (count > 0) counts.set(name, count)
   else counts.delete(name)
 }
 
-/** How many events are counted for a name, and for how long each counts. */
 export interface CountBounds {
   readonly most: number
   readonly withinMs: number
@@ -90,7 +85,7 @@ export interface CountBounds {
   readonly namesMax: number
 }
 
-/** Counts recent events by name, in bounded memory. */
+/** Recent events by name, in bounded memory. */
 export class RecentCounts {
   readonly #clock: Clock
   readonly #bounds: CountBounds
@@ -101,7 +96,6 @@ export class RecentCounts {
     this.#bounds = bounds
   }
 
-  /** Counts one more event of a name. */
   add(name: string): void {
     const all = [...this.#recent(name), this.#clock.now()]
     this.#timesMs.delete(name)
@@ -111,14 +105,12 @@ export class RecentCounts {
     this.#timesMs.delete(oldest as string)
   }
 
-  /** Recent events of a name, at most `most`. */
+  /** At most `most`. */
   count(name: string): number {
     return this.#recent(name).length
   }
 
-  /**
-   * Milliseconds until a name has fewer than `most` recent events; 0 if it has fewer now. `most` must not exceed the bound of the counts.
-   */
+  /** Milliseconds until a name has fewer than `most` recent events. `most` must not exceed the bound of the counts. */
   waitMs(name: string, most = this.#bounds.most): number {
     const recent = this.#recent(name)
     if (recent.length < most) return 0

@@ -3,7 +3,6 @@ import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import { ClientCounts, RecentCounts } from './client-counts.ts'
 
-/** The caller that work is done for: its payer, and the client that sent the call. */
 export interface Caller {
   readonly payer: string
   readonly client: Holder
@@ -13,12 +12,11 @@ export interface Caller {
 export const NO_CLIENT: Holder = { address: '', network: '' }
 
 /**
- * How many calls of a payer, and of a client, may fail within ten minutes at services that reach an address of the payer's choice or use a
- * model. A failed call costs the payer nothing, or a fee: without this bound a payer could use the node's network access and models for
- * free. Honest payers meet broken pages, too.
+ * Calls that may fail within ten minutes at services that reach an address of the payer's choice or use a model. A failed call costs at
+ * most a fee: without this bound a payer could use the node's network access and models for free. Honest payers meet broken pages, too.
  */
 export const FAILED_OUTSIDE = { ofPayer: 10, ofClient: 30 } as const
-/** Faults that the address, or the model, can cause. A result of the wrong shape, or an interruption, is the node's own fault. */
+/** A result of the wrong shape, or an interruption, is the node's own fault. */
 const CAUSED_OUTSIDE: ReadonlySet<string> = new Set(['service/failed', 'service/timeout'])
 
 const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
@@ -31,10 +29,7 @@ export function isCausedOutside({ reachesOut }: { readonly reachesOut?: true }, 
   return reachesOut === true && CAUSED_OUTSIDE.has(code)
 }
 
-/**
- * Finds callers whose calls fail too often at the address or the model. Each good call allows one more failure. Clients are bounded like
- * payers, because an attacker can make any number of payers.
- */
+/** Each good call allows one more failure. Clients are bounded like payers, because an attacker can make any number of payers. */
 export class FailingCallers {
   readonly #failedOfPayer: RecentCounts
   readonly #goodOfPayer: RecentCounts

@@ -6,7 +6,7 @@ import type { ClaimKind, StoredClaim } from './claim-store.ts'
 import type { Caller } from './failing-callers.ts'
 import type { Offer } from './shop.ts'
 
-/** A paid call as it arrives; each rail adds how it is paid. */
+/** Each rail adds how the call is paid. */
 export interface TillCall {
   readonly serviceId: string
   readonly request: string
@@ -20,12 +20,11 @@ export interface Identity {
   readonly id: string
 }
 
-/** A call with its offer and its request. */
 export interface Order<Call extends TillCall, I extends Identity> {
   readonly call: Call
   readonly identity: I
   readonly offer: Offer
-  /** The request. It is parsed when its input is first read, which a repeated answer does not need. */
+  /** Parsed when its input is first read, which a repeated answer does not need. */
   readonly asked: RequestText
 }
 
@@ -45,32 +44,31 @@ export type Verdict<C, A extends C = C> =
   | { readonly is: 'take'; readonly claim: C; readonly cause?: Fault | null }
   /** The payment may become good: it is judged again at each head for a while. If it does not, the caller is told `why`. */
   | { readonly is: 'wait'; readonly why: Fault }
-  /** Another replica or the background works on the payment's claim: the till looks again until `hasMoved`, for at most `waitMs`. */
+  /** Another replica or the background works on the payment: the till looks again until `hasMoved`, for at most `waitMs`. */
   | {
       readonly is: 'elsewhere'
       readonly waitMs: number
       readonly hasMoved: (now: C | undefined) => boolean
       readonly why: () => Fault
     }
-  /** Decided: this is the answer. */
+  /** This is the answer. */
   | { readonly is: 'told'; readonly outcome: Result<Settled<A>> }
-  /** Not decided, since something changed while it was judged: the till looks again. */
+  /** Something changed while it was judged: the till looks again. */
   | { readonly is: 'moved' }
 
 /** Whether the work of a claim may begin, now that it has a place in the `Workshop`. */
 export type Gate<C> =
-  /** Yes: `begun` is the claim with its work begun, for the first time or again. */
+  /** `begun` is the claim with its work begun, for the first time or again. */
   | { readonly is: 'open'; readonly begun: C }
-  /** No, because of `cause`: the payment is given back, or left unused if no money has moved. */
+  /** The payment is given back, or left unused if no money has moved. */
   | { readonly is: 'refused'; readonly cause: Fault }
-  /** Later: at the next head, or after `ms` if that is sooner (null: at the next head). The caller is told {@link Rail.goesOn}. */
+  /** At the next head, or after `ms` if that is sooner. The caller is told {@link Rail.goesOn}. */
   | { readonly is: 'later'; readonly ms: number | null }
 
-/** The work of a claim. */
 export interface Task {
   readonly definition: ServiceDefinition
   readonly input: unknown
-  /** Client that sent the call; {@link NO_CLIENT} for work that was taken up. */
+  /** {@link NO_CLIENT} for work that was taken up. */
   readonly client: Holder
 }
 
@@ -84,16 +82,12 @@ export interface Held<C, I> {
 export interface Steps<C> {
   /** Writes the claim; false if another call or replica has the payment. */
   readonly claim: () => Promise<boolean>
-  /**
-   * Waits for a place, asks {@link Rail.mayBegin}, writes `executing`, runs the service and calls {@link Rail.end}. With the `cause` of a
-   * verdict it only calls {@link Rail.end}.
-   */
+  /** Asks {@link Rail.mayBegin}, works, and calls {@link Rail.end}. With the `cause` of a verdict it only calls {@link Rail.end}. */
   readonly work: () => Promise<Ended<C>>
 }
 
 /**
- * A way to pay: the native coin, a dollar token, or another. The till owns the states that all rails share. The rail says what they mean
- * for its money:
+ * A way to pay: the native coin, a dollar token, or another. The till owns the states that all rails share:
  *
  *     call ──judge──> claimed ──mayBegin──> executing ──run, end──> done ──settle──> over
  *                        │                      │
@@ -104,24 +98,20 @@ export interface Steps<C> {
  * - done: the result is on disk. The rail names the state: `delivered`, or `settling` where the money still has to move.
  * - over: the money is the operator's (a receipt is owed, or a transfer was reported or seen), or the payer has it.
  *
- * The till writes the claim and then does the work. A rail with more to do implements {@link carry}.
- *
  * `judge` is synchronous. Before the till acts on `take`, it looks again whether the payment is worked on here. So of two calls that were
  * judged alike, one does the work and the other joins it.
  */
 export interface Rail<Call extends TillCall, C extends StoredClaim, I extends Identity, A extends C = C> {
-  /** How claims of this rail are stored. */
   readonly kind: ClaimKind<C>
   /** How long a repeated call waits for work under way here; null: until the work ends. */
   readonly joinMs: number | null
   /** Whether writing `executing` is tried again while the store is away; false if the payment could expire meanwhile. */
   readonly beginsPatiently: boolean
 
-  /** The payment of a call, and what else is compared with claims. */
   identify(call: Call): I
   /**
    * The answer of a call whose name belongs to another payment; null if the call is judged by itself. `turn` counts the looks of the call
-   * from 0: after the first one, a shared store is asked, too. Absent: the rail has no names.
+   * from 0. Absent: the rail has no names.
    */
   named?(order: Order<Call, I>, turn: number): Promise<Result<Settled<A>> | null>
   /** How the payment stands, given its claim if there is one. `hasWaited`: it is judged again after a wait. */
@@ -136,23 +126,17 @@ export interface Rail<Call extends TillCall, C extends StoredClaim, I extends Id
   answer(order: Order<Call, I>, ended: Result<C>, replayed: boolean): Result<Settled<A>>
 
   /**
-   * Takes a claim from its first write to its end. A null `order` means that no call waits: the claim was taken up, or its work had been
-   * put off. Absent: the till writes the claim and does the work.
+   * Takes a claim from its first write to its end. `order` is null if the work was taken up, or had been put off. Absent: the till writes
+   * the claim and does the work.
    */
   carry?(claim: C, steps: Steps<C>, order: Order<Call, I> | null): Promise<Ended<C>>
-  /** Whether work may begin. The work may have waited for a place, or for a start of the node. */
+  /** The work may have waited for a place, or for a start of the node. */
   mayBegin(claim: C, task: Task): Gate<C>
-  /**
-   * Called if `executing` could not be written, mostly because another replica has moved the claim. Tells how the work ended. Absent: the
-   * payment is judged again.
-   */
+  /** Tells how the work ended if `executing` could not be written. Absent: the payment is judged again. */
   lost?(claim: C): Promise<Ended<C>>
   /** Called when a service has ended, for the limits of callers whose calls fail. */
   worked(task: Task, caller: Caller, outcome: Result<string>): void
-  /**
-   * Writes the end of the work: a result as JSON text, or a fault, for which the payment is given back, or left unused if no money has
-   * moved.
-   */
+  /** Writes the end of the work: a result as JSON text, or a fault, for which the payment is given back or left unused. */
   end(claim: C, outcome: Result<string>): Promise<Ended<C>>
 
   /** Notes an open claim; true if its work is to be taken up. `isInHand`: the till works on it already. */
@@ -170,6 +154,5 @@ export interface Rail<Call extends TillCall, C extends StoredClaim, I extends Id
 
   /** Called when the caller has received the whole answer. */
   handedOver(claim: A): Promise<void>
-  /** Called with the outcome of each call. */
   counted?(outcome: Result<Settled<A>>): void
 }

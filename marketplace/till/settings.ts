@@ -7,28 +7,23 @@ export interface ConfirmationStep {
 
 /** Where an operator stops quoting in the native coin; dollars in millionths. Null: no bound. */
 export interface PriceBounds {
-  /** Minimum reserve of dollars in the pool that prices the coin. */
   readonly minPoolDepthMicros: bigint
   readonly nativeUsdMinMicros: bigint | null
   readonly nativeUsdMaxMicros: bigint | null
 }
 
-/**
- * Numbers of the market. Operators set all but the confirmations (`confirmationSteps` and `confirmationsMax`), which are the same on every
- * node: see `settingsOf` in `src/market/open-market.ts`.
- */
+/** Numbers of the market. Operators cannot set the confirmations: they are the same on every node. */
 export interface MarketSettings extends PriceBounds {
   readonly confirmationSteps: readonly ConfirmationStep[]
   /** Confirmations for sums at or above the last step's bound. */
   readonly confirmationsMax: number
-  /** Longest wait within one call: for confirmations, for work on another replica, and on the dollar rail for work under way here. */
+  /** Longest wait within one call. */
   readonly settleWaitMs: number
   /** How long results are kept for a repeated call, and at most how many bytes of them. */
   readonly resultKeepMs: number
   readonly resultBytesMax: number
 }
 
-/** The confirmations, and the defaults of what operators can set. */
 export const DEFAULT_MARKET_SETTINGS: MarketSettings = {
   confirmationSteps: [
     { belowUsdMicros: 100_000n, confirmations: 1 },
@@ -53,7 +48,6 @@ export const RUNS_MAX = 3
 /** Depth at which a receipt counts as final. */
 export const FINAL_DEPTH = 40
 
-/** Confirmations that the payments in one block need if their values have this sum, in millionths of a dollar. */
 export function confirmationsFor(sumUsdMicros: bigint, settings: MarketSettings): number {
   const step = settings.confirmationSteps.find(({ belowUsdMicros }) => sumUsdMicros < belowUsdMicros)
   return step?.confirmations ?? settings.confirmationsMax

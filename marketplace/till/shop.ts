@@ -12,7 +12,6 @@ import type { ServiceContext, Shelf } from '../services/context.ts'
 import type { RequestText, ServiceDefinition } from '../services/service.ts'
 import { FEE_ROOM } from './settings.ts'
 
-/** What the market needs of a mempool. */
 export interface TransactionSink {
   submit(tx: Transaction): Promise<Result<Transaction>>
   get(txId: TxId): Transaction | undefined
@@ -20,16 +19,12 @@ export interface TransactionSink {
   nextNonce(address: Address): bigint
 }
 
-/** The seller: the agent and the keys of its operator. */
 export interface Operator {
   readonly agentId: AgentId
   readonly name: string
-  /** The agent's public URL, as it is registered; empty without one. */
+  /** As registered; empty without one. */
   readonly endpoint: string
-  /**
-   * URL at which callers reach the node: the public one, or that of the address it listens on. Null if it has no public URL and listens on
-   * every address.
-   */
+  /** URL at which callers reach the node. Null if it has no public URL and listens on every address. */
   readonly url: string | null
   readonly owner: Address
   readonly payout: Address
@@ -39,14 +34,12 @@ export interface Operator {
   readonly otherSettlers?: readonly Address[]
 }
 
-/** A service as this operator sells it. */
 export interface Offer {
   readonly definition: ServiceDefinition
   /** Price that the operator wants on chain. */
   readonly priceUsdMicros: bigint
 }
 
-/** Whether an offer can be sold now. */
 export type Availability =
   | { readonly available: true; readonly agent: Agent; readonly service: Service; readonly engine: string }
   | {
@@ -92,7 +85,7 @@ export class Shop {
     return { agentId: this.operator.agentId, url: this.operator.url, isAvailable, wordsOf }
   }
 
-  /** Everything that this operator could sell, in the order in which the services were given. */
+  /** All that this operator could sell, in the given order. */
   get offers(): readonly Offer[] {
     return [...this.#offers.values()]
   }
@@ -102,18 +95,17 @@ export class Shop {
     this.#closings.push(reason)
   }
 
-  /** Closes the shop until the process ends. Callers may come again after the restart. */
+  /** Closes the shop until the process ends. */
   close(reason: string): void {
     this.#ended = true
     this.#closings.unshift(() => reason)
   }
 
-  /** Whether the shop was closed until the process ends. */
   get hasEnded(): boolean {
     return this.#ended
   }
 
-  /** Why nothing is sold now, for example because the node syncs or stops; else null. */
+  /** Why nothing is sold now, or null. */
   get closedBecause(): string | null {
     for (const reasonOf of this.#closings) {
       const reason = reasonOf()
@@ -122,22 +114,21 @@ export class Shop {
     return null
   }
 
-  /** An offer by its id. */
   offer(serviceId: string): Offer | undefined {
     return this.#offers.get(serviceId as ServiceId)
   }
 
-  /** The agent's record on the chain; undefined if its registration is not mined. */
+  /** Undefined if the registration is not mined. */
   get agent(): Agent | undefined {
     return this.#chain.database.get(AGENTS, this.operator.agentId)
   }
 
-  /** The record of a service on the chain; undefined if it was never published. */
+  /** Undefined if the service was never published. */
   record(serviceId: ServiceId): Service | undefined {
     return this.#chain.database.get(SERVICES, { agentId: this.operator.agentId, serviceId })
   }
 
-  /** Whether the chain takes receipts of this node: its settler is the agent's owner, or one of the agent's settlers. */
+  /** Whether the chain takes receipts of this node's settler. */
   get maySettle(): boolean {
     const { agent } = this
     const { address } = this.operator.settler
@@ -184,7 +175,7 @@ export class Shop {
     return null
   }
 
-  /** Why the settler cannot pay for receipts, or null. Without receipts the market would take payments that it cannot earn. */
+  /** Without receipts the market would take payments that it cannot earn. */
   #fundsReason(): string | null {
     const { head, ruleBook, database } = this.#chain
     const baseFee = baseFeeAfter(head.header, ruleBook.at(head.header.height + 1).block)

@@ -1,10 +1,8 @@
 import type { Timers } from '../../consensus/chain/ports.ts'
 import { ClaimsAway, type SharedClaims } from './claim-store.ts'
 
-/** Pause between two looks for claims to take up. */
 const LOOK_MS = 1_000
 
-/** A till over a shared store. */
 export interface ClaimWorker {
   /** Takes up every open claim that it does not work on yet. */
   takeUp(): Promise<void>
@@ -14,7 +12,7 @@ export interface ClaimWorker {
 
 /**
  * For tills over a store that replicas share: takes up the claims of a dead replica, and lets go of claims that other replicas took
- * while this one was taken for dead. A replica that was taken for dead sells and settles nothing until this is done.
+ * while this one was taken for dead.
  */
 export class Takeover {
   readonly #shared: SharedClaims
@@ -28,7 +26,6 @@ export class Takeover {
   #looking: Promise<void> = Promise.resolve()
   #stopped = false
 
-  /** `onAway` is called once each time that the store goes away. */
   constructor(shared: SharedClaims, timers: Timers, onAway: (reason: string) => void = () => {}) {
     this.#onAway = onAway
     this.#shared = shared
@@ -45,12 +42,10 @@ export class Takeover {
       : 'this replica was taken for dead and finds out what is still its own'
   }
 
-  /** Adds a till. */
   join(worker: ClaimWorker): void {
     this.#workers.push(worker)
   }
 
-  /** Begins to look regularly. */
   start(): void {
     if (this.#stopped) return
     this.#cancel = this.#timers.after(LOOK_MS, () => {
@@ -58,7 +53,7 @@ export class Takeover {
     })
   }
 
-  /** Looks once, and takes up what there is. If the store goes away meanwhile, the next look does the rest. */
+  /** If the store goes away meanwhile, the next look does the rest. */
   async look(): Promise<void> {
     const { awayBecause, arrivals, lapses } = this.#shared
     if (awayBecause !== null && !this.#isAway) this.#onAway(awayBecause)
@@ -75,7 +70,6 @@ export class Takeover {
     this.#lapses = lapses
   }
 
-  /** Stops looking, and waits for the look under way. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancel?.()

@@ -11,7 +11,6 @@ import type { Shop } from './shop.ts'
 import { type Stay, WaitingRoom } from './waiting-room.ts'
 import type { Workshop } from './workshop.ts'
 
-/** What a till works with. */
 export interface TillDependencies<C extends StoredClaim> {
   readonly chain: Chain
   readonly shop: Shop
@@ -24,12 +23,11 @@ export interface TillDependencies<C extends StoredClaim> {
   readonly onError: (error: unknown) => void
 }
 
-/** Work under way here, and its end. */
 interface Running<C, I> extends Held<C, I> {
   readonly ended: Promise<Ended<C>>
 }
 
-/** Work that begins later. `cancel` ends its timer; null if the work waits only for a new head. */
+/** Work that begins later. `cancel` is null if the work waits only for a new head. */
 interface Parked {
   readonly begin: () => void
   readonly cancel: (() => void) | null
@@ -37,21 +35,17 @@ interface Parked {
 
 /** Pause between two looks at a claim that is worked on elsewhere, or at a reorganisation under way. */
 const POLL_MS = 100
-/** Maximum looks at one payment within one call. If its claim has moved each time, the call is told to come again. */
+/** Maximum looks at one payment within one call. */
 const TURNS_MAX = 5
 /** How long a write is tried again while the store is away, and the pause between two tries. */
 const TRY_MS = 30_000
 const RETRY_MS = 250
 
-/**
- * The one state machine of a paid call, whatever it is paid with. The rail judges the payment. A stored claim binds it to the request. A
- * finished result is kept, and a repeat of the call gets it as far as the rail allows. See {@link Rail} for the states.
- */
+/** The one state machine of a paid call, whatever it is paid with. See {@link Rail} for the states. */
 export class Till<Call extends TillCall, C extends StoredClaim, I extends Identity, A extends C = C> {
   readonly #deps: TillDependencies<C>
   readonly #rail: Rail<Call, C, I, A>
   readonly #running = new Map<string, Running<C, I>>()
-  /** Work that begins at a later head or time, by the id of its payment. */
   readonly #parked = new Map<string, Parked>()
   readonly #room: WaitingRoom
   #stopped = false
@@ -67,34 +61,31 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     })
   }
 
-  /** Number of claims that are worked on in this process, whether or not a call waits for them. */
+  /** Claims that are worked on in this process, whether or not a call waits for them. */
   get runningCount(): number {
     return this.#running.size
   }
 
-  /** Whether no new work begins. */
   get isStopped(): boolean {
     return this.#stopped
   }
 
-  /** Whether the till writes no more, so that the store may be closed. */
+  /** The till writes no more, so the store may be closed. */
   get isAbandoned(): boolean {
     return this.#abandoned
   }
 
-  /** Whether a payment is worked on here. */
   isRunning(id: string): boolean {
     return this.#running.has(id)
   }
 
-  /** Answers a paid call with a claim that is over, or with the fault that tells its caller why there is none. */
+  /** Answers a paid call with a claim that is over, or with a fault. */
   async settle(call: Call): Promise<Result<Settled<A>>> {
     const outcome = await unlessAway(() => this.#settle(call))
     this.#rail.counted?.(outcome)
     return outcome
   }
 
-  /** Notes that the caller has received the whole answer. */
   async handedOver(claim: A): Promise<void> {
     if (this.#abandoned) return
     try {
@@ -111,7 +102,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     await this.#rail.started?.()
   }
 
-  /** Takes up the open claims that this replica is to see to: its own, and those of a dead replica. */
+  /** Takes up the open claims that this replica is to see to. */
   async takeUp(): Promise<void> {
     for (const claim of await this.#deps.store.open()) {
       const id = this.#rail.kind.idOf(claim)
@@ -127,7 +118,6 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     this.#rail.forget()
   }
 
-  /** Refuses new work and waits for the work under way. */
   async stop(): Promise<void> {
     this.#stopped = true
     const stopped = this.#rail.stop()
@@ -140,15 +130,13 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     this.#abandoned = true
   }
 
-  /** Wakes the waiting calls, so that they look at their payments again. */
   wake(): void {
     this.#room.wake()
   }
 
   /**
    * Moves a claim on if it is still in the given state. Tries again while the store is away, since finished work must not be lost. If the
-   * answer to a write is lost, the write counts when the store holds exactly that claim. False if the claim moved otherwise, or if the till
-   * is abandoned before a write. Throws {@link ClaimsAway} if the store stays away.
+   * answer to a write is lost, the write counts when the store holds exactly that claim. Throws {@link ClaimsAway} if the store stays away.
    */
   async advance(from: C['state'], next: C): Promise<boolean> {
     const { store, clock } = this.#deps
@@ -165,10 +153,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return false
   }
 
-  /**
-   * Reports an error that no caller hears. Not reported are errors of an abandoned till, and a store that is away: the open claims are
-   * taken up when the store is back.
-   */
+  /** Reports an error that no caller hears. A store that is away is not reported: the open claims are taken up when it is back. */
   tellError(error: unknown): void {
     if (!this.#abandoned && !(error instanceof ClaimsAway)) this.#deps.onError(error)
   }
@@ -211,7 +196,6 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     }
   }
 
-  /** Waits for the end of work that is under way here. */
   async #join(running: Running<C, I>, order: Order<Call, I>): Promise<Result<Settled<A>> | null> {
     const refusal = this.#rail.mayJoin(running, order)
     if (refusal !== null) return fail(refusal)
@@ -230,7 +214,6 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return waited.is === null ? null : this.#rail.answer(order, waited.is, true)
   }
 
-  /** Judges a payment again at each head, while it may become good, time is left, and there is room to wait. */
   async #awaitPayment(order: Order<Call, I>, now: Verdict<C, A>): Promise<Verdict<C, A>> {
     const { settings, clock } = this.#deps
     const untilMs = clock.now() + settings.settleWaitMs
@@ -243,7 +226,6 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return later ?? now
   }
 
-  /** Waits until a claim that is worked on elsewhere has moved, or until its work comes here. */
   async #awaitElsewhere(
     order: Order<Call, I>,
     { waitMs, hasMoved, why }: Extract<Verdict<C, A>, { is: 'elsewhere' }>,
@@ -259,12 +241,12 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return moved === true ? null : fail(why())
   }
 
-  /** Runs `work`, which waits for a payment. Null if there is no place for it, or if it loses its place. */
+  /** Null if there is no place for it, or if it loses its place. */
   #waiting<T>({ identity: { id }, call }: Order<Call, I>, work: (stay: Stay) => Promise<T>): Promise<T | null> {
     return this.#room.run({ paymentId: id, from: call.from }, work)
   }
 
-  /** Claims a payment and does its work. Null if another call or replica has claimed it already. */
+  /** Null if another call or replica has claimed the payment already. */
   async #take(
     order: Order<Call, I>,
     { claim, cause = null }: Extract<Verdict<C, A>, { is: 'take' }>,
@@ -289,7 +271,6 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return isKept ? ok({ claim: ended.value as A, replayed: false }) : this.#rail.answer(order, ended, false)
   }
 
-  /** Writes a claim, and then does its work. */
   async #carry(claim: C, steps: Steps<C>, order: Order<Call, I> | null): Promise<Ended<C>> {
     if (this.#rail.carry !== undefined) return this.#rail.carry(claim, steps, order)
     let isClaimed = false
@@ -317,7 +298,6 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     this.#track({ claim, identity: null }, work).catch((error: unknown) => this.tellError(error))
   }
 
-  /** Does the work of a claim as soon as it gets a place. */
   #inPlace(claim: C, task: Task): Promise<Ended<C>> {
     const caller = { payer: this.#rail.kind.paidFor(claim).payer ?? '', client: task.client }
     return this.#deps.workshop.inPlace(task.definition, () => this.#work(claim, task), caller)
@@ -346,7 +326,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     return rail.end(begun, outcome)
   }
 
-  /** Begins the work of a claim at the next head, or after `ms` if that is sooner. Null for `ms`: at the next head. */
+  /** If `ms` is null, the work begins only at the next head. */
   #park(claim: C, task: Task, ms: number | null): void {
     const id = this.#rail.kind.idOf(claim)
     const cancel = ms === null ? null : this.#deps.timers.after(ms, () => this.#unpark(id))
@@ -360,13 +340,13 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     parked?.begin()
   }
 
-  /** Begins the work of a claim that is in the store. */
+  /** The claim is in the store. */
   #begin(claim: C, task: Task): void {
     const steps: Steps<C> = { claim: async () => true, work: () => this.#inPlace(claim, task) }
     this.#background(claim, () => this.#carry(claim, steps, null))
   }
 
-  /** Begins interrupted work again if the rail allows it. Otherwise the payment is given back, or left unused if no money has moved. */
+  /** If the rail does not allow it, the payment is given back, or left unused if no money has moved. */
   #resumeWork(claim: C): void {
     const { serviceId, request = '' } = claim
     const definition = this.#deps.shop.offer(serviceId)?.definition

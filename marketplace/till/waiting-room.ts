@@ -1,23 +1,18 @@
 import type { Timers } from '../../consensus/chain/ports.ts'
 import { type Holder, heldTooMany } from '../../consensus/primitives/fair-share.ts'
 
-/**
- * Calls that may wait at once. Waiting costs a caller nothing and holds a request open. If more come, {@link heldTooMany} chooses
- * a waiting call that is answered at once and told to come again. If there is none to choose, the new call is told so.
- */
+/** Calls that may wait at once. Waiting costs a caller nothing and holds a request open. */
 export const WAITING_MAX = 256
-/** How many of these calls may wait for one payment. */
 export const WAITING_PER_PAYMENT_MAX = 64
 /** Clients whose address is not known count as one. */
 const UNTOLD: Holder = { network: '', address: '' }
 
-/** What a call waits for, and the client that sent it. */
 export interface Waiting {
   readonly paymentId: string
   readonly from: Holder | undefined
 }
 
-/** Waits like {@link WaitingRoom.pause}. Resolves with whether the call still has its place. */
+/** Resolves when the room is woken, or after `ms`: whether the call still has its place. */
 export type Stay = (ms: number) => Promise<boolean>
 
 interface Guest {
@@ -26,7 +21,7 @@ interface Guest {
   readonly leave: () => void
 }
 
-/** Calls that wait for the chain or for another call's work. If all places are taken, a client with too many loses its newest one. */
+/** Calls that wait for the chain or for another call's work. If all places are taken, {@link heldTooMany} chooses a call to give up. */
 export class WaitingRoom {
   readonly #timers: Timers
   readonly #guests = new Set<Guest>()
@@ -36,7 +31,7 @@ export class WaitingRoom {
     this.#timers = timers
   }
 
-  /** Runs `work`, which waits for a payment. Null if there is no place for it, or if it loses its place. */
+  /** Null if there is no place for the work, or if it loses its place. */
   async run<T>({ paymentId, from = UNTOLD }: Waiting, work: (stay: Stay) => Promise<T>): Promise<T | null> {
     if (!this.#makesRoom(paymentId, from)) return null
     const lost = Promise.withResolvers<null>()
@@ -66,7 +61,7 @@ export class WaitingRoom {
     return this.#pause(ms, () => {})
   }
 
-  /** Makes all waiting calls look again, because the head moved, a claim has ended, or the market stops. */
+  /** Makes all waiting calls look again. */
   wake(): void {
     for (const waker of [...this.#wakers]) waker()
   }

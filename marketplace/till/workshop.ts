@@ -10,13 +10,9 @@ import { checkRequest, type ServiceDefinition } from '../services/service.ts'
 import { addTo, ClientTally } from './client-counts.ts'
 import { type Caller, FailingCallers, isCausedOutside } from './failing-callers.ts'
 
-/** How long a service may take, and whether it contacts other hosts or runs a model. */
 type ServicePace = Pick<ServiceDefinition, 'timeoutMs' | 'reachesOut'>
 
-/**
- * Longest time limit of a service in the group `moment`, and in the groups `while` and `strangers`. Slower services, such as those with a
- * model, are in the group `long`.
- */
+/** Longest time limit in the group `moment`, and in `while` and `strangers`. Slower services are in the group `long`. */
 const MOMENT_MS_MAX = 5_000
 const WHILE_MS_MAX = 30_000
 /** The caller of work that is not paid for. */
@@ -24,8 +20,7 @@ const OPERATOR: Caller = { payer: 'operator', client: { address: 'operator', net
 
 /**
  * Where services run, for all rails. Places are grouped by how long a service may take: a minute with a model, or a stranger's page that
- * never ends, must not delay a service that takes a moment. A result that depends on input and head alone is kept until the next head,
- * as long as there is room.
+ * never ends, must not delay a service that takes a moment.
  */
 export class Workshop {
   readonly #moment: WorkSlots
@@ -45,14 +40,14 @@ export class Workshop {
     this.#long = slots()
   }
 
-  /** Does work for a service once the caller gets a place in the service's group. Without a caller it is the operator's work. */
+  /** Does work once the caller gets a place in the service's group. Without a caller it is the operator's work. */
   inPlace<T>(definition: ServicePace, work: () => Promise<T>, caller: Caller = OPERATOR): Promise<T> {
     return this.#slotsOf(definition).run(work, caller)
   }
 
   /**
-   * Notes how a call ended on a rail where the payer pays before the work. A caller with too many calls that failed at an address of
-   * its choice or at a model goes behind all other callers for a while: it gets its money back each time, and has held a place.
+   * Notes how a call ended. A caller with too many calls that failed at an address of its choice or at a model goes behind all other
+   * callers for a while: it gets its money back each time, and has held a place.
    */
   ended(definition: ServiceDefinition, caller: Caller, outcome: Result<string>): void {
     if (outcome.ok) this.#failing.good(caller)
@@ -65,7 +60,7 @@ export class Workshop {
     return reachesOut === true ? this.#strangers : this.#while
   }
 
-  /** Runs a service on an input. The result is JSON text; a fault means that nothing was earned. Call it inside {@link inPlace}. */
+  /** The result is JSON text; a fault means that nothing was earned. Call it inside {@link inPlace}. */
   run(definition: ServiceDefinition, input: unknown, context: ServiceContext): Promise<Result<string>> {
     return this.#results.run(definition, input, () => runService(definition, input, context))
   }
@@ -74,10 +69,7 @@ export class Workshop {
 type Checker = { Check(value: unknown): boolean }
 const CHECKERS = new WeakMap<object, Checker>()
 
-/**
- * Runs a service under its deadline and checks the result against its schema and size. The result is JSON text, as it will be stored,
- * hashed and sent. After a fault the call is refunded, or not charged.
- */
+/** Runs a service under its deadline and checks the result against its schema and size. The result is JSON text. */
 export async function runService(
   definition: ServiceDefinition,
   input: unknown,
@@ -121,10 +113,7 @@ function checkResult(definition: ServiceDefinition, result: unknown): Result<str
   return fail(fault('service/bad-result', { serviceId, reason: `${bytes} bytes exceed ${resultBytesMax}` }))
 }
 
-/**
- * Does what a paid call does: checks the request and that the service is ready, runs it and checks the result. The result is JSON text; a
- * fault is what the caller would be told.
- */
+/** Does what a paid call does. The result is JSON text; a fault is what the caller would be told. */
 export async function tryOut(
   definition: ServiceDefinition,
   request: string,
@@ -138,12 +127,12 @@ export async function tryOut(
   return runService(definition, input.value, context)
 }
 
-/** Maximum number of kept results; each has at most some hundred kilobytes. */
+/** Each result has at most some hundred kilobytes. */
 export const RESULTS_KEPT_MAX = 128
 
 /**
  * Caches results, as JSON text, of services that depend only on input and head. Several payers at the same time share
- * one run; a new head clears the cache. Failures are not kept.
+ * one run. Failures are not kept.
  */
 export class ResultCache {
   readonly #results = new LruMap<string, Promise<Result<string>>>(RESULTS_KEPT_MAX)
@@ -152,7 +141,6 @@ export class ResultCache {
     chain.onHeadChange(() => this.#results.clear())
   }
 
-  /** The kept result of a service for an input, or that of `work`. */
   run(definition: ServiceDefinition, input: unknown, work: () => Promise<Result<string>>): Promise<Result<string>> {
     if (definition.keptPerHead !== true) return work()
     const key = keyOf(definition, input)
@@ -181,18 +169,16 @@ interface Waiter {
   readonly refuse: () => void
 }
 
-/** Settings of places for work. */
 export interface WorkSlotsParts {
-  /** Number of places. */
   readonly atOnce?: number
   /** Called each time that a place is free; its result tells whether a caller goes behind all other callers. */
   readonly goesLast?: () => (caller: Caller) => boolean
 }
 
 /**
- * Places for work. A free place goes to the call of the client that holds the fewest places. Among these calls it goes to the payer that
- * holds the fewest, and then to the call that has waited longest. Callers that {@link WorkSlotsParts.goesLast} names come last. So a client
- * with a hundred calls delays mostly its own. Clients count before payers, because a client can make any number of payers.
+ * Places for work. A free place goes to the call of the client that holds the fewest places, then of the payer that holds the fewest, and
+ * then to the call that has waited longest. Callers that {@link WorkSlotsParts.goesLast} names come last. So a client with a hundred calls
+ * delays mostly its own. Clients count before payers, because a client can make any number of payers.
  */
 export class WorkSlots {
   #free: number
@@ -206,7 +192,6 @@ export class WorkSlots {
     this.#goesLast = goesLast
   }
 
-  /** Runs work as soon as the caller gets a place. */
   run<T>(work: () => Promise<T>, caller: Caller | string = ''): Promise<T> {
     return this.runUnlessFull(work, caller, Number.POSITIVE_INFINITY) as Promise<T>
   }
@@ -226,7 +211,6 @@ export class WorkSlots {
     }
   }
 
-  /** Waits for a place; false if it is refused. */
   async #turn(caller: Caller, waitingMax: number): Promise<boolean> {
     if (this.#queue.length >= waitingMax && !this.#makeRoom(caller)) return false
     return new Promise((resolve) => {
@@ -289,7 +273,6 @@ function isBefore(one: Rank, other: Rank): boolean {
   return at >= 0 && (one[at] as number) < (other[at] as number)
 }
 
-/** A caller of whom only one name is known. */
 function named(name: string): Caller {
   return { payer: name, client: { address: name, network: name } }
 }

@@ -1,12 +1,11 @@
 import { TokenBucket } from '../../../chat/models/token-bucket.ts'
 import { freeOf } from '../../../ports/free-places.ts'
 
-/** Maximum answers that are remembered, and for how long. */
 const ANSWERS_MAX = 1_000
 const MINUTE_MS = 60_000
 /** How long a learned rate holds, and the longest pause that is believed. */
 const KEPT_MS = 5 * MINUTE_MS
-/** Answers before a gap of this length do not count: they do not show the limit. */
+/** Answers before a gap of this length do not show the limit. */
 const QUIET_MS = 5_000
 /** If the pauses of one minute add up to this, the facilitator was asked as much as it answers. */
 const RESTS_MS = 15_000
@@ -30,8 +29,8 @@ interface Rest {
 /**
  * The rate at which a facilitator answers, learned whenever it asks for a pause: its answers since the last gap, over the time from the
  * first of these answers to the end of the pause. If its pauses show that it was asked as much as it answers, all answers of the last
- * minute count instead: a few between two pauses show nothing. For five minutes after a pause, payers that have not paid lately and
- * repeated settlements share three quarters of the rate. The rest is kept for payers that have paid.
+ * minute count instead: a few between two pauses show nothing. Newcomers and repeated settlements get only a part of the rate; the rest is
+ * kept for payers that have paid.
  */
 export class Allowance {
   #answersMs: readonly number[] = []
@@ -42,18 +41,13 @@ export class Allowance {
   #untilMs = 0
   /** Whether newcomers had to wait since the last pause. Then a lower rate shows only how much this node asked. */
   #hasHeldBack = false
-  /**
-   * Whether the facilitator was asked as much as it answers when the rate was learned. A later pause after a mere burst does not change
-   * such a rate.
-   */
+  /** Whether the facilitator was asked as much as it answers when the rate was learned. A mere burst later does not change such a rate. */
   #isMeasured = false
 
-  /** Whether a rate is known. */
   isKnown(nowMs: number): boolean {
     return nowMs < this.#untilMs
   }
 
-  /** Notes an answer. */
   answered(nowMs: number): void {
     this.#answersMs = [...this.#recent(nowMs), nowMs].slice(-ANSWERS_MAX)
   }
@@ -76,10 +70,7 @@ export class Allowance {
     this.#hasHeldBack = false
   }
 
-  /**
-   * Milliseconds until a question of this kind may be asked, 0 for now. An `unproven` question leaves a part to newcomers that are proven
-   * to have signed.
-   */
+  /** Milliseconds until a question of this kind may be asked. An `unproven` one leaves a part to proven newcomers. */
   waitMs(nowMs: number, sharer: Sharer = 'newcomer'): number {
     const bucket = sharer === 'repeat' ? this.#ofRepeats : this.#ofNewcomers
     const waitMs = this.isKnown(nowMs) ? (bucket?.waitMs(1, nowMs, sharer === 'unproven') ?? 0) : 0
@@ -87,7 +78,6 @@ export class Allowance {
     return waitMs
   }
 
-  /** Takes a question of this kind from the allowance. */
   asks(nowMs: number, sharer: Sharer = 'newcomer'): void {
     this.#ofNewcomers?.take(1, nowMs)
     if (sharer === 'repeat') this.#ofRepeats?.take(1, nowMs)

@@ -12,21 +12,17 @@ export interface DollarArrivals {
   readonly missing: number
   /** Given up: the chain could not tell for two days, or too many others were waited for. */
   readonly unknown: number
-  /** Looked for now. */
   readonly waiting: number
 }
 
-/** What {@link Arrivals} works with. */
 export interface ArrivalsDependencies {
   readonly store: DollarClaimStore
   readonly ledger: StableLedger
   readonly clock: Clock
   readonly timers: Timers
-  /** Called for each settlement that a facilitator reported and the chain does not show: it brought no money. */
+  /** Called for each settlement that a facilitator reported and the chain does not show. */
   readonly onMissing: (claim: DollarIn<'settled'>) => void
-  /** Called with the fault for the operator if a transfer was not seen. */
   readonly onFault: (fault: Fault) => void
-  /** Called for unexpected errors, such as those of a failing disk. */
   readonly onError: (error: unknown) => void
 }
 
@@ -49,8 +45,7 @@ const ASKED_AT_ONCE = 4
 
 /**
  * Checks on the token's chain that the money which facilitators report has come. Otherwise a facilitator that lies, or
- * that trusts a transaction which no block keeps, could make this node give services away unnoticed. The answer to the caller
- * does not wait for the check.
+ * that trusts a transaction which no block keeps, could make this node give services away unnoticed.
  */
 export class Arrivals {
   readonly #deps: ArrivalsDependencies
@@ -64,7 +59,6 @@ export class Arrivals {
     this.#deps = dependencies
   }
 
-  /** Counts of settlements by outcome, since the process started. */
   get counts(): DollarArrivals {
     return { ...this.#ends, waiting: this.#waiting.size }
   }
@@ -77,7 +71,6 @@ export class Arrivals {
     else this.#ends.unknown += 1
   }
 
-  /** Begins nothing more, and waits for what is under way. */
   async stop(): Promise<void> {
     this.#stopped = true
     for (const cancel of this.#waiting.values()) cancel()
@@ -111,7 +104,7 @@ export class Arrivals {
     this.#end(id, 'unknown')
   }
 
-  /** Asks the chain about a payment. Only a node that has reached an authorization's end can show it unused. */
+  /** Only a node that has reached an authorization's end can show it unused. */
   #ask(claim: Reported, isOver: boolean): Promise<AuthorizationState> {
     const { asset, payer, amount, nonce, transaction, settledAtMs, report, validBefore } = claim
     const sinceSeconds = Math.floor((settledAtMs - BEFORE_MS) / 1_000)

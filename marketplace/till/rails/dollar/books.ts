@@ -5,22 +5,18 @@ import type { Result } from '../../../../consensus/primitives/result.ts'
 import type { DollarClaim, DollarClaimStore, DollarIn, DollarSettled } from './claim.ts'
 import type { CallIdentity } from './identity.ts'
 
-/** Maximum names that are remembered; the one noted longest ago is forgotten first. */
 const KEYS_MAX = 50_000
 
-/** The payment and request that a name belongs to. */
 type Named = Pick<DollarClaim, 'id' | 'requestHash'>
 
-/** Remembers for which payment a payer used a name: a payment identifier or an idempotency key. */
+/** The payment for which a payer used a name: a payment identifier or an idempotency key. */
 export class RepeatKeys {
   readonly #named = new Map<Hash, Named>()
 
-  /** The payment that a call's name belongs to; undefined if the name is new, or the call has none. */
   get({ repeatKey }: Pick<CallIdentity, 'repeatKey'>): Named | undefined {
     return repeatKey === null ? undefined : this.#named.get(repeatKey)
   }
 
-  /** Remembers the name of a payment that this node or another replica takes. */
   put({ repeatKey, id, requestHash }: Named & Pick<DollarClaim, 'repeatKey'>): void {
     if (repeatKey === null) return
     this.#named.delete(repeatKey)
@@ -41,7 +37,7 @@ export class RepeatKeys {
   }
 }
 
-/** Maximum deliveries that are remembered. This covers the time until they are in the store. */
+/** Enough for the time until deliveries are in the store. */
 const UNDER_WAY_MAX = 4_096
 
 /** Notes the answers that callers have received completely. */
@@ -56,12 +52,10 @@ export class Deliveries {
     this.#clock = clock
   }
 
-  /** Whether a claim's answer was delivered before. */
   has({ id, deliveredAtMs }: DollarIn<'settled'>): boolean {
     return deliveredAtMs !== null || this.#ids.has(id)
   }
 
-  /** Stores a delivery. */
   async add({ id }: DollarIn<'settled'>): Promise<void> {
     this.#ids.add(id)
     if (this.#ids.size > UNDER_WAY_MAX) this.#ids.delete(this.#ids.values().next().value as string)
@@ -74,26 +68,22 @@ export class Deliveries {
 /** Settled calls of a service, as this node counts them: Farthing's own chain does not show them. */
 export interface DollarSales {
   readonly calls: number
-  /** Units of the asset. */
   readonly amount: bigint
 }
 
 const PAGE = 500
 const NOTHING: DollarSales = { calls: 0, amount: 0n }
 
-/** Counts what was settled for each service: once from the store, then with each settlement. */
 export class SalesBook {
   readonly #sales = new Map<ServiceId, DollarSales>()
   /** Claims counted or taken back while {@link load} reads the store, which must not count them again. Null afterwards. */
   #meanwhile: Set<string> | null = new Set()
   #stopped = false
 
-  /** What was settled for a service. */
   of(serviceId: ServiceId): DollarSales {
     return this.#sales.get(serviceId) ?? NOTHING
   }
 
-  /** Counts a settlement. */
   add(claim: Pick<DollarClaim, 'id' | 'serviceId' | 'amount'>): void {
     this.#meanwhile?.add(claim.id)
     this.#count(claim, 1)
@@ -106,7 +96,7 @@ export class SalesBook {
     if (isCounted) this.#count(claim, -1)
   }
 
-  /** Counts what the store holds, page by page, and remembers the names of its payments. */
+  /** Counts what the store holds, and remembers the names of its payments. */
   async load(store: DollarClaimStore, keys: RepeatKeys): Promise<void> {
     let cursor: string | null = null
     do {
@@ -121,7 +111,6 @@ export class SalesBook {
     this.#meanwhile = null
   }
 
-  /** Reads no more. */
   stop(): void {
     this.#stopped = true
   }
@@ -133,11 +122,9 @@ export class SalesBook {
   }
 }
 
-/** Counts calls by outcome. */
 export class Outcomes {
   readonly counts = new Map<string, number>()
 
-  /** Counts a call. */
   add(outcome: Result<DollarSettled>): void {
     const name = outcome.ok ? (outcome.value.replayed ? 'replayed' : 'settled') : nameOf(outcome.fault)
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1)

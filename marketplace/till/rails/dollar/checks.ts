@@ -4,13 +4,11 @@ import type { Authorization, DollarPayment } from './claim.ts'
 import { digestOf } from './identity.ts'
 import { type DollarTerms, dollarAmount } from './terms.ts'
 
-/** What a payment is compared with. */
 export interface CheckBasis {
   readonly terms: DollarTerms
   /** Prices that are honoured now, in millionths of a dollar, the current one first. */
   readonly prices: readonly bigint[]
   readonly nowMs: number
-  /** Longest time that the service takes. */
   readonly timeoutMs: number
 }
 
@@ -22,12 +20,11 @@ const SETTLE_SECONDS = 6
  */
 const SLACK_SECONDS = 600
 
-/** Whether an authorization holds long enough for work of such a length and its settlement. */
 export function holdsLongEnough(validBefore: number, nowMs: number, timeoutMs: number): boolean {
   return validBefore >= Math.floor(nowMs / 1_000) + Math.ceil(timeoutMs / 1_000) + SETTLE_SECONDS
 }
 
-/** Compares a payment with this node's offer. Faults: `pay/no-offer`, `stable/refused`. Null if it fits. */
+/** Compares a payment with this node's offer. Faults: `pay/no-offer`, `stable/refused`. */
 export function checkPayment(payment: DollarPayment, basis: CheckBasis): Fault | null {
   const { terms, prices } = basis
   const { authorization, accepted } = payment
@@ -38,10 +35,7 @@ export function checkPayment(payment: DollarPayment, basis: CheckBasis): Fault |
   return misread ?? checkWindow(payment, basis) ?? checkSignature(payment, terms)
 }
 
-/**
- * Compares the offer that a payment of x402 version 2 repeats: all members but `extra` must equal those of this node's offer, and `extra`
- * must hold the same name and version of the token.
- */
+/** Compares the offer that a payment of x402 version 2 repeats. Of `extra` only the token's name and version count. */
 function checkEcho(accepted: Readonly<Record<string, unknown>>, terms: DollarTerms, amount: bigint): Fault | null {
   const { network, asset, payTo, maxTimeoutSeconds } = terms
   const ours: Readonly<Record<string, unknown>> = {
@@ -73,8 +67,8 @@ function checkWindow({ authorization }: DollarPayment, { terms, nowMs, timeoutMs
 }
 
 /**
- * Refuses a key's signature with the higher s, which tokens refuse: facilitators may accept it, and the work would be for nothing. A
- * signature that is not of the payer's own key may be a contract's; that is asked later.
+ * Refuses a key's signature with the higher s, which tokens refuse: facilitators may accept it, and the work would be for nothing. Any
+ * other signature that is not of the payer's own key may be a contract's.
  */
 function checkSignature({ authorization }: DollarPayment, terms: DollarTerms): Fault | null {
   if (!isMirrored(authorization.signature)) return null
@@ -82,10 +76,7 @@ function checkSignature({ authorization }: DollarPayment, terms: DollarTerms): F
   return isPayers ? refused('invalid_exact_evm_signature') : null
 }
 
-/**
- * Whether the payer's own key made the signature, with the lower s that tokens accept, so that no other party can have made this payment.
- * Takes about a millisecond for each new payment.
- */
+/** Whether the payer's own key made the signature, with the lower s that tokens accept: no other party can have made this payment. */
 export function isOwnKey({ authorization }: DollarPayment, terms: DollarTerms): boolean {
   const signer = signerOf(authorization, terms)
   return signer?.address === authorization.from && signer.isLow
@@ -94,7 +85,7 @@ export function isOwnKey({ authorization }: DollarPayment, terms: DollarTerms): 
 type Signer = ReturnType<typeof recoverSigner>
 const SIGNERS = new WeakMap<Authorization, Signer>()
 
-/** The signer. It is computed once for each payment, and needed several times. */
+/** Computed once for each payment: it takes about a millisecond. */
 function signerOf(authorization: Authorization, terms: DollarTerms): Signer {
   const known = SIGNERS.get(authorization)
   if (known !== undefined) return known

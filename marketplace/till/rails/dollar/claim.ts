@@ -4,7 +4,7 @@ import type { Hash, ServiceId } from '../../../../consensus/primitives/ids.ts'
 import type { ClaimKind, ClaimStore, Executing } from '../../claim-store.ts'
 import type { Settled, TillCall } from '../../rail.ts'
 
-/** An EIP-3009 authorization, strictly read: addresses and hex in lower case, numbers as integers. */
+/** An EIP-3009 authorization, strictly read: addresses and hex in lower case. */
 export interface Authorization {
   readonly from: string
   readonly to: string
@@ -19,7 +19,6 @@ export interface Authorization {
   readonly signature: string
 }
 
-/** A payment of the dollar rail, as it was offered. */
 export interface DollarPayment {
   /** x402 version of the payload. Facilitators are asked in the same version. */
   readonly version: 1 | 2
@@ -28,26 +27,25 @@ export interface DollarPayment {
   readonly accepted: Readonly<Record<string, unknown>> | null
   /** The payment in the shape of its x402 version, for facilitators. It holds only values that were read. */
   readonly payload: object
-  /** Id of the extension `payment-identifier`, null without. */
+  /** Id of the extension `payment-identifier`. */
   readonly paymentIdentifier: string | null
 }
 
-/** A call that is paid with an authorization. */
 export interface DollarCall extends TillCall {
   readonly payment: DollarPayment
-  /** Header `Idempotency-Key`, null without. The payment identifier takes precedence. */
+  /** Header `Idempotency-Key`. The payment identifier takes precedence. */
   readonly idempotencyKey: string | null
 }
 
 /** The answer of a call whose money has moved. */
 export type DollarSettled = Settled<DollarIn<'settled'>>
 
-/** The members of every claim of the dollar rail. All are JSON. */
+/** The members of every claim. All are JSON. */
 interface DollarClaimBase {
   /** Hash over network, asset, payer and nonce. Another spelling or x402 version does not make it another payment. */
   readonly id: string
   readonly serviceId: ServiceId
-  /** Hash of service and request text, as on the native rail. Another request under this payment is refused. */
+  /** Hash of service and request text. Another request under this payment is refused. */
   readonly requestHash: Hash
   /** Hash of the signature's bytes: a repeated call must show the same one. */
   readonly signatureHash: Hash
@@ -66,7 +64,7 @@ interface DollarClaimBase {
   readonly claimedAtMs: number
 }
 
-/** What work and settlement need. `request` and `payload` are empty once nothing more can come of the authorization. */
+/** `request` and `payload` are empty once nothing more can come of the authorization. */
 interface OpenDollarClaim extends DollarClaimBase {
   readonly request: string
   readonly payload: object
@@ -76,7 +74,6 @@ interface OpenDollarClaim extends DollarClaimBase {
   readonly failedRuns?: number
 }
 
-/** Finished work. Its result is delivered once the money has moved. */
 interface Worked {
   readonly finishedAtMs: number
   readonly durationMs: number
@@ -90,14 +87,10 @@ interface Unpaid {
   readonly endedAtMs: number
   readonly reason: FaultCode
   readonly detail: FaultDetail
-  /**
-   * Whether nothing more can come of the authorization: it was used for something else, has run out unused, or its use can no longer be
-   * found out.
-   */
+  /** Nothing more can come of the authorization: it was used for something else, ran out unused, or its use can no longer be found out. */
   readonly over: boolean
 }
 
-/** A transfer on the token's chain. */
 export interface DollarTransfer {
   readonly transaction: string
   readonly settledAtMs: number
@@ -110,7 +103,7 @@ export interface DollarReport {
   readonly isMissing: boolean
 }
 
-/** A refund: owed, sent with an authorization of the operator's wallet whose outcome is not known yet, or paid. */
+/** Owed, sent with an authorization of the operator's wallet whose outcome is not known yet, or paid. */
 export interface DollarRefund {
   readonly status: 'owed' | 'sent' | 'paid'
   /** The nonce of the refund's authorization; null while owed. */
@@ -127,9 +120,8 @@ export interface DollarRefund {
  * - `executing`: the work runs.
  * - `settling`: the result is kept; the outcome of the settlement is not known.
  * - `settled`: the money has come, as a facilitator or the chain says.
- * - `unpaid`: it ended without money: the service failed, or the settlement was refused or never came. If there is a result, it is kept,
- *   and delivered if the money does come. The authorization is watched until it has run out, since any party that saw
- *   it may use it.
+ * - `unpaid`: it ended without money. A result is kept, and delivered if the money does come. The authorization is watched until it has
+ *   run out, since any party that saw it may use it.
  * - `owed`: the money of an unpaid claim without a result has come, and goes back.
  */
 export type DollarClaim =
@@ -157,10 +149,8 @@ export type DollarClaim =
         readonly refund: DollarRefund
       })
 
-/** A claim in one of its states. */
 export type DollarIn<S extends DollarClaim['state']> = Extract<DollarClaim, { state: S }>
 
-/** How stores keep claims of the dollar rail. */
 export const DOLLAR_CLAIMS: ClaimKind<DollarClaim> = {
   name: 'stable',
   idOf: ({ id }) => id,
@@ -172,7 +162,6 @@ export const DOLLAR_CLAIMS: ClaimKind<DollarClaim> = {
   // Losing a `claimed` claim costs a second question to a facilitator. Losing a delivery costs a second delivery, to a caller that holds
   // the signature.
   isTentative: (claim) => claim.state === 'claimed' || (claim.state === 'settled' && claim.deliveredAtMs !== null),
-  // The result of an unpaid claim counts with price 0.
   paidFor: (claim) => ({
     payer: claim.payer,
     priceUsdMicros: claim.state === 'unpaid' ? 0n : BigInt(claim.priceUsdMicros),
@@ -181,5 +170,4 @@ export const DOLLAR_CLAIMS: ClaimKind<DollarClaim> = {
   nameOf: ({ state, repeatKey }) => (state === 'unpaid' || state === 'owed' ? null : repeatKey),
 }
 
-/** A store of claims of the dollar rail. */
 export type DollarClaimStore = ClaimStore<DollarClaim>

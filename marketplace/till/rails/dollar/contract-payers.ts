@@ -5,31 +5,27 @@ import { TokenBucket } from '../../../chat/models/token-bucket.ts'
 import { ClientCounts, RecentCounts } from '../../client-counts.ts'
 import type { StableLedger } from './facilitator.ts'
 
-/** What {@link ContractPayers} works with. */
 export interface ContractPayersDependencies {
   readonly clock: Clock
-  /** The token's chain. Null without a node to ask: then every payer may be a contract. */
+  /** Null without a node of the token's chain: then every payer may be a contract. */
   readonly ledger: StableLedger | null
 }
 
-/** A payment whose signature is not of the payer's own key. */
 export interface ForeignPayment {
   readonly payer: string
   readonly signature: string
-  /** Client that sent it. Any caller can name any payer, so each client is counted by itself. */
+  /** Any caller can name any payer, so each client is counted by itself. */
   readonly client: Holder
 }
 
 /**
  * Maximum questions within a minute about signatures that are not of the payer's own key. To facilitators: `ofPayer` about one payer that
- * one client named, `ofAll` about all payers that have not paid lately. To the node of the token's chain: `ofCode`, whether a payer is a
- * contract.
+ * one client named, `ofAll` about all payers that have not paid lately. To the token's chain: `ofCode`, whether a payer is a contract.
  */
 export const CONTRACT_QUESTIONS = { ofPayer: 10, ofAll: 300, ofCode: 600 } as const
 const OF_PAYER = { most: CONTRACT_QUESTIONS.ofPayer, withinMs: 60_000, namesMax: 10_000 }
 /** After so many payments within a minute, a client leaves a part of the questions to other clients. */
 const OF_CLIENT = { most: 10, withinMs: 60_000, namesMax: 10_000 }
-/** Paid calls that are counted for a payer, and for how long. */
 const PAID = { most: 64, withinMs: 10 * 60_000, namesMax: 10_000 }
 /** How long an answer holds. A wallet can be deployed at any time, and hardly ever goes away again. */
 const KEPT_MS = { contract: 600_000, none: 60_000 }
@@ -40,9 +36,8 @@ const UNDEPLOYED = '6492'.repeat(16)
 type Code = keyof typeof KEPT_MS
 
 /**
- * Judges signatures that are not of the payer's own key. One may be a contract's, which only a facilitator can check,
- * or made up, which costs nothing. Facilitators are asked about few of them: made-up payments must not take their time
- * from payers that sign with a key.
+ * Judges signatures that are not of the payer's own key. One may be a contract's, which only a facilitator can check, or made up, which
+ * costs nothing: made-up payments must not take the facilitators' time from payers that sign with a key.
  */
 export class ContractPayers {
   readonly #deps: ContractPayersDependencies
@@ -89,7 +84,6 @@ export class ContractPayers {
     this.#ofAll.take(1, this.#now())
   }
 
-  /** Notes that a payer has paid. */
   paid(payment: ForeignPayment): void {
     this.#paid.add(contractName(payment))
   }
@@ -105,7 +99,7 @@ export class ContractPayers {
     return waitMs > 0 ? unproven(waitMs) : null
   }
 
-  /** Whether a payer is a contract. Null if the chain cannot tell, `unasked` after too many questions. */
+  /** Null if the chain cannot tell, `unasked` after too many questions. */
   async #codeOf(payer: string, isMany: boolean): Promise<Code | 'unasked' | null> {
     const { ledger } = this.#deps
     const known = this.#known.get(payer)
@@ -129,12 +123,10 @@ export class ContractPayers {
   }
 }
 
-/** Name under which a contract is counted: the payer and the client that named it. */
 export function contractName({ payer, client }: Pick<ForeignPayment, 'payer' | 'client'>): string {
   return `${client.address} ${payer}`
 }
 
-/** The fault for a signature that is not of the payer's own key, after too many questions. */
 export function unproven(waitMs: number): Fault {
   return fault('stable/unproven', { seconds: Math.max(1, Math.ceil(waitMs / 1_000)) })
 }

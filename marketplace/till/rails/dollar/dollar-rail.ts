@@ -27,18 +27,16 @@ import type { DollarTerms } from './terms.ts'
 import { asBefore, causeOf, claimedAgain, executing, settling, settlingAgain, unpaid } from './transitions.ts'
 import { askerOf, turnedAwayBy, Verification } from './verification.ts'
 
-/** What the dollar rail works with. */
 export interface DollarRailDependencies extends TillDependencies<DollarClaim> {
   readonly seller: Seller
   readonly facilitators: FacilitatorPool
   /** The token's chain; null without a node to ask. */
   readonly ledger: StableLedger | null
   readonly refunder: Refunder
-  /** Called for settlements that facilitators reported and the chain does not show. */
   readonly onFault: (fault: Fault) => void
 }
 
-/** Figures of the rail. Calls and arrivals are counted since the process started. */
+/** Calls and arrivals are counted since the process started. */
 export interface DollarFigures {
   /** Calls by outcome: `settled`, `replayed`, `refused`, `failed`, `unsettled`, `unavailable`. */
   readonly outcomes: ReadonlyMap<string, number>
@@ -49,9 +47,8 @@ export interface DollarFigures {
   readonly arrivals: DollarArrivals | null
 }
 
-/** Longest wait of a repeated call for a settlement of unknown outcome. Then the call must come again. */
+/** Longest wait of a repeated call for a settlement of unknown outcome. */
 const SETTLING_WAIT_MS = 5_000
-/** How often the work for one authorization may fail. */
 const FAILED_RUNS_MAX = 10
 /** Newest claims whose names are read before the start ends: a repeat may come with the same name and a new authorization. */
 const NAMES_AT_ONCE = 1_000
@@ -64,8 +61,7 @@ type Standing = Verdict<DollarClaim, DollarIn<'settled'>>
 
 /**
  * The dollar rail verifies a payment, works, and settles it, in this order. The claim is written while a facilitator verifies, and is on
- * disk before the work. The result is on disk before the money moves. If the outcome of a settlement is not known, it is found out in the
- * background.
+ * disk before the work. The result is on disk before the money moves.
  */
 export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, DollarIn<'settled'>> {
   readonly kind = DOLLAR_CLAIMS
@@ -82,7 +78,6 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
   readonly #settlement: Settlement
   readonly #resolver: Resolver
   readonly #verification: Verification
-  /** Null without a node of the token's chain: then facilitators are believed. */
   readonly #arrivals: Arrivals | null
 
   constructor(dependencies: DollarRailDependencies) {
@@ -134,10 +129,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
     return identify(this.terms, call)
   }
 
-  /**
-   * The outcome of a call whose name belongs to another payment: the answer of that payment, or a fault. Null if no other payment has the
-   * name, or if the other payment has ended without an answer.
-   */
+  /** Null also if the other payment has ended without an answer. */
   async named({ call, identity }: DollarOrder, turn: number): Promise<Result<DollarSettled> | null> {
     if (turn > 0) await this.#learnName(identity)
     const named = this.#keys.get(identity)
@@ -253,7 +245,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
     return shop.closedBecause !== null || runsOf(claim) > RUNS_MAX ? interrupted : null
   }
 
-  /** Reads what was sold before. The start waits for the newest names, not for the counts. */
+  /** The start waits for the newest names, not for the counts. */
   async started(): Promise<void> {
     for (const claim of (await this.store.recent(NAMES_AT_ONCE, null)).claims) {
       this.#keys.recall(claim)
@@ -282,7 +274,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
     this.#outcomes.add(outcome)
   }
 
-  /** Asks the shared store for the name: another replica may have taken a payment under it. */
+  /** Another replica may have taken a payment under the name. */
   async #learnName({ repeatKey }: CallIdentity): Promise<void> {
     const holder = repeatKey === null ? undefined : await this.store.named?.(repeatKey)
     if (holder !== undefined) this.#keys.put(holder)
@@ -294,8 +286,8 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
   }
 
   /**
-   * Repeats the answer. A settled authorization is public, so it does not show the buyer. The name that the buyer gave with the first call
-   * does show the buyer, since no chain has the name. An answer without a name is delivered once.
+   * A settled authorization is public, so it does not show the buyer. The name that the buyer gave with the first call does, since no chain
+   * has the name. An answer without a name is delivered once.
    */
   #replay(claim: DollarIn<'settled'>, { repeatKey }: CallIdentity): Result<DollarSettled> {
     const { transaction } = claim
@@ -312,7 +304,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
     return this.#take(order, previous === null ? this.#intake.newClaim(order) : claimedAgain(previous))
   }
 
-  /** Judges an unpaid payment that is offered again. Work runs again only if the service may run twice. */
+  /** Work for an unpaid payment runs again only if the service may run twice. */
   #judgeAgain(order: DollarOrder, claim: DollarIn<'unpaid'>): Standing {
     const cause = causeOf(claim)
     if (claim.over) return refused(cause)
@@ -343,7 +335,6 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
     return crowding ?? this.#payers[isFinished ? 'unsettled' : 'refusal'](caller, offer.definition)
   }
 
-  /** Verifies and claims a payment at the same time, then works and settles. */
   async #begin(claim: DollarClaim, steps: Steps<DollarClaim>, { call }: DollarOrder): Promise<Ended<DollarClaim>> {
     const { payment } = call
     const client = clientOf(call)
@@ -366,7 +357,6 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
     return ended
   }
 
-  /** Does the work and has its money moved. */
   async #earn(steps: Steps<DollarClaim>, attempt: Attempt, client: Holder | null = null): Promise<Ended<DollarClaim>> {
     const worked = await steps.work()
     if (worked?.ok !== true) return worked
@@ -376,7 +366,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
     return ended
   }
 
-  /** Settles finished work again, after a facilitator has refused its settlement. */
+  /** A facilitator has refused the settlement of this finished work before. */
   async #settleAgain(
     claim: DollarIn<'settling'>,
     steps: Steps<DollarClaim>,
@@ -387,7 +377,6 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
     return this.#collect(claim, { first: null, isFirst: true, isRepeat: true, ...askerOf(clientOf(call)) })
   }
 
-  /** Settles a finished claim. If the outcome is not known now, the resolver finds it out in the background. */
   async #collect(claim: DollarIn<'settling'>, attempt: Attempt): Promise<Ended<DollarClaim>> {
     const step = await this.#settlement.attempt(claim, attempt)
     if (this.till.isAbandoned) return fail(UNSETTLED)
@@ -421,8 +410,7 @@ export class DollarRail implements Rail<DollarCall, DollarClaim, CallIdentity, D
 
   #onStep(claim: DollarIn<'settled' | 'unpaid' | 'owed'>): void {
     if (claim.state === 'settled') {
-      // An earlier refusal may have dropped the name of this claim. The name is remembered again, so that a new authorization under it is
-      // not charged.
+      // An earlier refusal may have dropped the name. It is remembered again, so that a new authorization under it is not charged.
       this.#keys.recall(claim)
       this.#sales.add(claim)
       this.#arrivals?.take(claim)
@@ -442,7 +430,6 @@ function refused(cause: Fault): Standing {
   return { is: 'told', outcome: fail(cause) }
 }
 
-/** The client that sent a call. Unknown clients count as one. */
 function clientOf({ from = NO_CLIENT }: DollarCall): Holder {
   return from
 }

@@ -1,4 +1,4 @@
-/** A question to a facilitator: a payment and this node's offer, in the payment's x402 version. */
+/** A payment and this node's offer, in the payment's x402 version. */
 export interface FacilitatorRequest {
   readonly x402Version: 1 | 2
   readonly paymentPayload: object
@@ -7,9 +7,7 @@ export interface FacilitatorRequest {
 
 /**
  * What a facilitator said about a payment.
- * - `refused` is a clear no.
- * - `unknown`: it may have acted. No answer came, or one that cannot be read, or one that says so. `transaction` is the
- *   transaction that it named; `status` is the HTTP status of an answer without a verdict.
+ * - `unknown`: it may have acted. `transaction` is the one that it named; `status` is the HTTP status of an answer without a verdict.
  * - `unreachable`: it did nothing. It was not reached, or it denied access with `status`.
  * - `busy`: it did nothing, and asks for a pause of `waitMs`, 0 if it names none.
  */
@@ -37,7 +35,7 @@ const REASON_WORDS: ReadonlySet<string> = new Set(
   refused`.split(/\s+/),
 )
 
-/** The reason of a refusal, as payers are told: the facilitator's own if it consists of words of x402, else `refused`. */
+/** The facilitator's own reason if it consists of words of x402, else `refused`. */
 export function reasonInShort(reason: string): string {
   return reason.split('_').every((word) => REASON_WORDS.has(word)) ? reason : 'refused'
 }
@@ -60,7 +58,7 @@ export function isOfPayer(reason: string): boolean {
 /** A facilitator of the x402 HTTP API. It never throws: every outcome is a verdict. */
 export interface Facilitator {
   readonly url: string
-  /** Its last words about a payment that are no reason of x402, for the operator alone; absent or null without any. */
+  /** Its last words about a payment that are no reason of x402, for the operator alone. */
   readonly words?: string | null
   verify(request: FacilitatorRequest, deadlineMs: number): Promise<FacilitatorVerdict>
   settle(request: FacilitatorRequest, deadlineMs: number): Promise<FacilitatorVerdict>
@@ -68,12 +66,10 @@ export interface Facilitator {
   supports(network: { readonly word: string; readonly caip2: string }, deadlineMs: number): Promise<SupportVerdict>
 }
 
-/** What a facilitator supports. */
 export interface SupportVerdict {
   readonly ok: boolean
   /** Whether it answered with a list. Without one it may still support the scheme. */
   readonly answered: boolean
-  /** Whether it asked for a pause. */
   readonly isBusy?: boolean
   readonly detail: string
 }
@@ -82,14 +78,12 @@ export interface SupportVerdict {
 export type AuthorizationState =
   /** Unused in the newest block. `atSeconds` is that block's time since 1970, if the question named a time. */
   | { readonly is: 'unused'; readonly atSeconds?: number }
-  /** Used for a transfer, which the transaction holds. */
   | { readonly is: 'transferred'; readonly transaction: string }
   /** Used up without the transfer that was sought: cancelled, or for something else. */
   | { readonly is: 'cancelled' }
   /** The chain could not be asked, or its node cannot tell. */
   | { readonly is: 'unknown'; readonly detail: string }
 
-/** Reads the token's chain, if the operator has an RPC node for it. */
 export interface StableLedger {
   /** Whether an address is a contract, or a key's account with code; null if the chain cannot be asked. */
   hasCode(address: string): Promise<boolean | null>

@@ -13,7 +13,6 @@ import {
 } from './facilitator.ts'
 import type { DollarNetwork } from './terms.ts'
 
-/** What a pool works with. */
 export interface FacilitatorPoolDependencies {
   /** In the order in which they are tried. */
   readonly facilitators: readonly Facilitator[]
@@ -22,7 +21,6 @@ export interface FacilitatorPoolDependencies {
   readonly timers: Timers
 }
 
-/** The state of one facilitator. */
 export interface FacilitatorFacts {
   readonly url: string
   readonly healthy: boolean
@@ -32,10 +30,9 @@ export interface FacilitatorFacts {
   readonly trouble: string | null
 }
 
-/** A verdict, and the facilitator that gave it. */
 export interface PoolVerdict {
   readonly verdict: FacilitatorVerdict
-  /** URL of that facilitator; null if none was asked. */
+  /** URL of the facilitator; null if none was asked. */
   readonly by: string | null
 }
 
@@ -48,8 +45,8 @@ const REST_MS_MAX = 30_000
 /** Maximum checks at once: a burst of calls must not keep a facilitator so busy that it looks dead. */
 const VERIFY_AT_ONCE = 64
 /**
- * Maximum checks that wait for their turn. Each holds a request open, and costs its sender nothing. Together with the running checks they
- * take at most a quarter of the requests that a node serves at once.
+ * Maximum checks that wait for their turn: with the running ones a quarter of the default of `rpc.concurrent-max`. Each holds a request
+ * open, and costs its sender nothing.
  */
 export const CHECKS_WAITING_MAX = 192
 const CROWDED: PoolVerdict = {
@@ -62,14 +59,11 @@ const CHECK_MS = 5_000
 const WELL_MS = 30_000
 const ILL_MS = 2_000
 
-/**
- * While so many payments wait out a pause, payments of newcomers and repeats may not wait, too. New settlements and payers that have paid
- * lately may.
- */
+/** While so many payments wait out a pause, payments of newcomers and repeats may not also wait. */
 const RESTING_MAX = 64
 /** While so many payments without proof that the payer's own key signed wait out a pause, no further one may. */
 const RESTING_UNPROVEN_MAX = 16
-/** After a facilitator's pause, a payment waits this much longer for each point of its rank: lower ranks ask earlier. */
+/** After a facilitator's pause, a payment waits this much longer for each point of its rank. */
 const RANK_MS = 100
 /** Order of questions while a facilitator takes few. Newcomers with refused payments come last. */
 export const RANKS = { settlement: 0, payer: 1, repeat: 1.5, newcomer: 2 } as const
@@ -82,14 +76,12 @@ const KINDS = {
   unknown: 'it gave no answer that can be used',
 } as const
 
-/** A facilitator and what this node knows of it. */
 interface Member {
   readonly facilitator: Facilitator
   /** A breaker for each kind of work: a facilitator that checks well may be unable to settle. */
   readonly breakers: { readonly checks: Breaker; readonly settlements: Breaker }
-  /** Its last answer about what it supports; null before the first. */
+  /** Null before the first answer. */
   support: SupportVerdict | null
-  /** Its state, in words for callers. */
   detail: string
   /** The last error with payments, and with the question what it supports, for the operator; null while all is well. */
   readonly troubles: { ofPayments: string | null; ofChecks: string | null }
@@ -104,9 +96,8 @@ interface Member {
 export interface Asker {
   /** Whether the payer's own key is known to have signed. */
   readonly isProven?: boolean
-  /** Address of the client that sent it; absent or empty if the client is not known. */
+  /** Address of the client; absent or empty if it is not known. */
   readonly client?: string | undefined
-  /** Network of the client, in which one client may have many addresses. */
   readonly network?: string
   /** Whether a facilitator was asked before to settle this payment. Then another failure does not count. */
   readonly isRepeat?: boolean
@@ -116,7 +107,6 @@ export interface Asker {
   readonly rank?: number
 }
 
-/** How a facilitator is asked. */
 interface Question {
   readonly ask: (facilitator: Facilitator) => Promise<FacilitatorVerdict>
   readonly isSettlement: boolean
@@ -148,7 +138,6 @@ export class FacilitatorPool {
     }))
   }
 
-  /** The state of each facilitator. */
   get facts(): readonly FacilitatorFacts[] {
     return this.#members.map((member) => ({
       url: member.facilitator.url,
@@ -158,13 +147,11 @@ export class FacilitatorPool {
     }))
   }
 
-  /** Whether one of the facilitators takes the scheme on the node's network. */
   get verified(): { readonly ok: boolean; readonly detail: string } {
     const good = this.#members.find(({ support }) => support?.ok)
     return { ok: good !== undefined, detail: good?.detail ?? this.#members.map(({ detail }) => detail).join('; ') }
   }
 
-  /** Why no facilitator can be asked now, or null. */
   get closedBecause(): string | null {
     return this.#members.some((member) => this.#isUsable(member))
       ? null
@@ -183,18 +170,13 @@ export class FacilitatorPool {
     this.#schedule()
   }
 
-  /** Ends the regular questions, and the waits for facilitators that ask for a pause. */
   stop(): void {
     this.#stopped = true
     this.#cancel?.()
     this.#room.wake()
   }
 
-  /**
-   * Has a payment checked by the first facilitator that says yes or no. If the payer is not proven to have signed, a facilitator that was
-   * reached and fails is not taken for broken: any caller can send payments that make it fail. Signatures cost nothing, so a free place
-   * goes to the client with the fewest checks. If too many wait, the client with the most waiting checks loses one.
-   */
+  /** Has a payment checked by the first facilitator that says yes or no. Signatures cost nothing, so places are shared among clients. */
   async verify(request: FacilitatorRequest, asker: Asker = {}): Promise<PoolVerdict> {
     const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.verify(request, VERIFY_MS)
     const round = async (): Promise<PoolVerdict> => {
@@ -205,10 +187,8 @@ export class FacilitatorPool {
   }
 
   /**
-   * Has a payment settled, by `first` if it can. The next facilitator is asked only if the one before did nothing (it was not reached,
-   * denied access or asked for a pause), or refused for a reason that is not the payer's. If the money may have moved, a question to
-   * another one at once tells nothing. While a facilitator takes few questions, repeated settlements get only a share of them, since a
-   * payer can leave any number of settlements open.
+   * Has a payment settled, by `first` if it can. While a facilitator takes few questions, repeated settlements get only a share of them,
+   * since a payer can leave any number of settlements open.
    */
   settle(request: FacilitatorRequest, first: string | null, asker: Asker = {}): Promise<PoolVerdict> {
     const ask = (one: Facilitator): Promise<FacilitatorVerdict> => one.settle(request, SETTLE_MS)
@@ -218,13 +198,13 @@ export class FacilitatorPool {
     return this.#patiently(asker.isPatient === false ? 0 : PATIENCE_MS.settle, round, ranked)
   }
 
-  /** URL of the facilitator after `url`, in a circle, so that each repeat asks another one. Null without facilitators. */
+  /** URL of the facilitator after `url`, in a circle, so that each repeat asks another one. */
   after(url: string | null): string | null {
     const i = this.#members.findIndex(({ facilitator }) => facilitator.url === url)
     return this.#members[(i + 1) % this.#members.length]?.facilitator.url ?? null
   }
 
-  /** Repeats the round while no facilitator answers and one has asked for a pause. Lower ranks repeat first. */
+  /** Repeats the round while no facilitator answers and one has asked for a pause. */
   async #patiently(
     patienceMs: number,
     round: () => Promise<PoolVerdict>,
@@ -291,13 +271,12 @@ export class FacilitatorPool {
     } else if (!breaker.isOpen(nowMs) && isOwnFailure(member, verdict, question)) breaker.failed(nowMs)
   }
 
-  /** `busy` while a facilitator's pause lasts, without asking it; else null. */
   #restOf({ restUntilMs }: Member): FacilitatorVerdict | null {
     const waitMs = Math.min(REST_MS_MAX, restUntilMs - this.#deps.clock.now())
     return waitMs > 0 ? { is: 'busy', detail: KINDS.busy, waitMs } : null
   }
 
-  /** `busy` if a newcomer or a repeat must not ask yet, else null. A part of the rate is kept for payers that have paid. */
+  /** `busy` if a newcomer or a repeat must not ask yet. A part of the rate is kept for payers that have paid. */
   #shareOf(
     { allowance }: Member,
     { asker: { rank = RANKS.settlement, isProven = true } }: Question,
@@ -312,7 +291,6 @@ export class FacilitatorPool {
     return null
   }
 
-  /** The usable facilitators, `first` at the front. */
   #inOrder(first: string | null): readonly Member[] {
     const usable = this.#members.filter((member) => this.#isUsable(member))
     const leads = ({ facilitator }: Member): number => (facilitator.url === first ? 0 : 1)
@@ -343,8 +321,8 @@ export class FacilitatorPool {
 }
 
 /**
- * Whether a verdict is final, so that no other facilitator is asked. A refused settlement is final if the payment is wrong. If the money
- * may have moved, asking another facilitator at once tells nothing.
+ * Whether a verdict is final: no other facilitator is asked. If the money may have moved, asking another one at once tells nothing. A
+ * refused settlement is final only if the payment is wrong.
  */
 function isFinal(verdict: FacilitatorVerdict, { isSettlement }: Question): boolean {
   if (verdict.is === 'refused') return !isSettlement || isOfPayer(verdict.reason)
@@ -354,8 +332,7 @@ function isFinal(verdict: FacilitatorVerdict, { isSettlement }: Question): boole
 /**
  * Whether a failure counts against the facilitator. It always does if the facilitator was not reached. Any other failure may be the
  * payment's fault, even if the payer has paid before. So such failures count once in ten minutes for each network of clients, and only for
- * payments that the payer's own key has signed and that are not repeated. They do not count if the status of a check blames the payment, or
- * if the answer to a settlement names its transaction, which was sent then.
+ * payments that the payer's own key has signed and that are not repeated.
  */
 function isOwnFailure(
   { failedAt }: Member,
@@ -374,7 +351,6 @@ function isOwnFailure(
   return true
 }
 
-/** A verdict without the facilitator's own words, for callers. */
 function inShort(verdict: FacilitatorVerdict): FacilitatorVerdict {
   return 'detail' in verdict ? { ...verdict, detail: KINDS[verdict.is] } : verdict
 }
@@ -396,18 +372,15 @@ export class Breaker {
   #openUntilMs = 0
   #failedMs = Number.NEGATIVE_INFINITY
 
-  /** Whether the partner must not be asked now. */
   isOpen(nowMs: number): boolean {
     return nowMs < this.#openUntilMs
   }
 
-  /** Notes that the partner answered well. */
   succeeded(): void {
     this.#failures = 0
     this.#openUntilMs = 0
   }
 
-  /** Notes a failure; each pause is twice as long as the one before, up to half a minute. */
   failed(nowMs: number): void {
     if (nowMs - this.#failedMs > FORGOTTEN_MS) this.#failures = 0
     this.#failedMs = nowMs

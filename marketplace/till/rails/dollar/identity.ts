@@ -7,7 +7,7 @@ import { requestHash } from '../../../../consensus/tx/request-hash.ts'
 import type { DollarCall, DollarClaim, DollarPayment } from './claim.ts'
 import type { DollarTerms } from './terms.ts'
 
-/** The members that decide whether a paid call belongs to a claim. */
+/** What decides whether a paid call belongs to a claim. */
 export interface CallIdentity {
   readonly id: string
   readonly serviceId: ServiceId
@@ -16,7 +16,6 @@ export interface CallIdentity {
   readonly repeatKey: Hash | null
 }
 
-/** Identity of a call: its payment, its request, and what proves a repeat to be the buyer's. */
 export function identify(
   terms: DollarTerms,
   { serviceId, request, payment, idempotencyKey }: DollarCall,
@@ -33,13 +32,12 @@ export function identify(
   }
 }
 
-/** Id of an authorization, the same for every spelling and x402 version. */
+/** The same for every spelling and x402 version of an authorization. */
 function paymentId({ network, asset }: DollarTerms, { authorization }: DollarPayment): string {
   const parts = [network.caip2, asset.contract.toLowerCase(), authorization.from, authorization.nonce]
   return taggedHashHex('stablePayment', encodeText(parts.join('|')))
 }
 
-/** Whether a claim was made for this call: same service, request and signature. */
 export function isSameCall(
   claim: Pick<DollarClaim, 'serviceId' | 'requestHash' | 'signatureHash'>,
   { serviceId, requestHash: hash, signatureHash }: CallIdentity,
@@ -48,8 +46,8 @@ export function isSameCall(
 }
 
 /**
- * Whether a call proves that it comes from the claim's payer: by the signature and by the name, if the payer gave one, since a settlement
- * makes the signature public. Without a name no call proves it after the delivery.
+ * Whether a call proves that it comes from the claim's payer. A settlement makes the signature public, so a name counts as well, if the
+ * payer gave one. Without a name no call proves it after the delivery.
  */
 export function isOfPayer(claim: DollarClaim, { signatureHash, repeatKey }: CallIdentity): boolean {
   if (claim.signatureHash !== signatureHash) return false
@@ -57,15 +55,11 @@ export function isOfPayer(claim: DollarClaim, { signatureHash, repeatKey }: Call
   return claim.state !== 'settled' || claim.deliveredAtMs === null
 }
 
-/**
- * Whether a claim is of this node's network and token. Claims of another network or token wait until the operator sets that network and
- * token again.
- */
+/** Claims of another network or token wait until the operator sets that network and token again. */
 export function isOfTerms({ network, asset }: DollarTerms, claim: Pick<DollarClaim, 'network' | 'asset'>): boolean {
   return claim.network === network.caip2 && claim.asset === asset.contract.toLowerCase()
 }
 
-/** The 32 bytes that the signature of an authorization covers. */
 export function digestOf({ asset, network }: DollarTerms, message: TransferMessage): Uint8Array {
   return transferDigest({ ...asset.domain, chainId: network.chainId, contract: asset.contract }, message)
 }

@@ -13,7 +13,6 @@ import { dollarAmount } from './terms.ts'
 
 type DollarOrder = Order<DollarCall, CallIdentity>
 
-/** What an {@link Intake} works with. */
 export interface IntakeDependencies {
   readonly chain: Chain
   readonly shop: Shop
@@ -21,7 +20,6 @@ export interface IntakeDependencies {
   readonly clock: Clock
 }
 
-/** Judges payments before a facilitator is asked, and makes their claims. */
 export class Intake {
   readonly #deps: IntakeDependencies
 
@@ -29,7 +27,6 @@ export class Intake {
     this.#deps = dependencies
   }
 
-  /** Why a payment is not taken now, or null. The payment stays unused. */
   refusal({ call, offer, asked }: DollarOrder): Fault | null {
     const { shop, clock, seller } = this.#deps
     const { definition } = offer
@@ -44,7 +41,7 @@ export class Intake {
     return checkPayment(call.payment, { terms: seller.terms, prices, nowMs, timeoutMs })
   }
 
-  /** The claim of a payment that fits an offer. */
+  /** The payment must fit an offer. */
   newClaim({ call, offer, identity }: DollarOrder): DollarIn<'claimed'> {
     const { shop, clock, seller } = this.#deps
     const { network, asset } = seller.terms
@@ -78,9 +75,8 @@ export class Intake {
 }
 
 /**
- * Prices in millionths of a dollar that are honoured now, the current one first. The previous price counts too if it
- * was quoted within the last `seconds`: a payer that signed it could not know the next. The prices follow from chain and time
- * alone, so replicas agree and a restart forgets none.
+ * In millionths of a dollar, the current price first. The previous price counts too if it was quoted within the last `seconds`: a payer
+ * that signed it could not know the next. The prices follow from chain and time alone, so replicas agree and a restart forgets none.
  */
 export function honouredPrices(
   { head, ruleBook, database }: Chain,

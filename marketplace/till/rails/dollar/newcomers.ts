@@ -7,29 +7,24 @@ import { ClientCounts, RecentCounts } from '../../client-counts.ts'
 import { type FacilitatorVerdict, isOfPayment, type StableLedger } from './facilitator.ts'
 import { RANKS } from './facilitators.ts'
 
-/** What {@link Newcomers} works with. */
 export interface NewcomersDependencies {
   readonly clock: Clock
   /** The token's chain; null without a node to ask. */
   readonly ledger: StableLedger | null
-  /** Contract of the token. */
   readonly asset: string
   /** How often a payer has paid lately, by the name under which it is counted. */
   readonly paidOf: (name: string) => number
-  /** Whether facilitators take few questions now. */
   readonly isScarce: () => boolean
   /** The fault for a client that must wait `waitMs`; `stable/crowded` if absent. */
   readonly tooMany?: (waitMs: number) => Fault
 }
 
-/** A payment that is to be checked. */
 export interface NewPayment {
   readonly payer: string
   /** Name under which the payer is counted, needed if any caller can name any payer. Absent: the payer itself. */
   readonly name?: string
   /** Units of the asset. */
   readonly amount: bigint
-  /** Client that sent it. */
   readonly client: Holder
 }
 
@@ -45,7 +40,7 @@ export interface Leave {
 
 /** Bounds of payers that have not paid lately. Each paid call allows one more `refused`, `failed` and `short`. */
 export const NEWCOMERS = {
-  /** Payments of a client within a minute that facilitators refused; after these no more are checked for it. */
+  /** Payments of a client within a minute that facilitators refused. */
   refused: 10,
   /** The same while facilitators take few questions. */
   refusedWhileScarce: 2,
@@ -65,17 +60,16 @@ const MINUTE = { withinMs: 60_000, namesMax: 10_000 }
 const SPAN = { most: 64, withinMs: 10 * 60_000, namesMax: 10_000 }
 /** Maximum checks that wait for an open one of the same client or network to end: in one line, and in all. */
 const WAITING_MAX = { ofClient: 64, ofAll: 192 }
-/** How long a balance is believed. */
 const KEPT_MS = 3_000
 const KEPT_MAX = 10_000
 /** How long this node leaves the chain alone after it could not be asked. */
 const AWAY_MS = 10_000
-/** How many refused and failed payments move a client back in the order. Further ones do not move it further. */
+/** How many refused and failed payments move a client back in the order. */
 const RANKS_MAX = 10
 /** The wait that a client with too many waiting checks is told. */
 const WAIT_MS = 5_000
 
-/** The balance of a payer: the chain's answer, or the open question. */
+/** The chain's answer, or the open question. */
 interface Balance {
   readonly units: Promise<bigint | null>
   readonly untilMs: number
@@ -83,8 +77,8 @@ interface Balance {
 
 /**
  * Decides whose payments a facilitator is asked about. Any key can sign a payment at no cost, with or without money, and facilitators
- * answer a limited number of questions. A payer that has paid lately is checked at once. For any other payer the chain is asked for the
- * balance before. Each client has a limit of refused payments, so that its made-up ones take few questions from other clients.
+ * answer a limited number of questions. A payer that has paid lately is checked at once; for any other the chain is asked for the balance
+ * before.
  */
 export class Newcomers {
   readonly #deps: NewcomersDependencies
@@ -113,15 +107,13 @@ export class Newcomers {
     this.#questions = new TokenBucket(NEWCOMERS.balances, clock.now())
   }
 
-  /** Notes that a client's call was paid. */
   paid(client: Holder): void {
     this.#paidOfClient.add(client)
   }
 
   /**
-   * Waits until a facilitator may be asked about a payment. Faults: `stable/refused` if the payer lacks the money, `stable/crowded` if too
-   * many of the client's payments were refused, failed or lacked money lately, or if too many wait. {@link NewcomersDependencies.tooMany}
-   * replaces `stable/crowded` if it is given.
+   * Waits until a facilitator may be asked about a payment. Faults: `stable/refused` if the payer lacks the money; `stable/crowded`, or
+   * that of {@link NewcomersDependencies.tooMany}, if too many of the client's payments were refused, failed or lacked money lately, or wait.
    */
   async leave(payment: NewPayment): Promise<Result<Leave>> {
     const { payer, client, name = payer } = payment
@@ -145,7 +137,7 @@ export class Newcomers {
     return ok({ rank, ...this.#leaveOf(payment, { balance: this.#balances.get(payer), end }) })
   }
 
-  /** What follows a check. `end` gives its place back; `balance` is what was known of the payer before. */
+  /** `balance` is what was known of the payer before. */
   #leaveOf(
     { payer, client, name = payer }: NewPayment,
     { balance, end }: { readonly balance: Balance | undefined; readonly end: () => void },
@@ -190,10 +182,7 @@ export class Newcomers {
     return waitMs > 0 ? this.#tooMany(waitMs) : null
   }
 
-  /**
-   * The fault if the chain shows that a payer has too little money; null if it has enough, or if that is not known. A balance that is known
-   * already costs no question, and counts no client as `short`.
-   */
+  /** The fault if the chain shows that a payer has too little money. A balance that is known already counts no client as `short`. */
   async #unfunded({ payer, amount, client }: NewPayment): Promise<Fault | null> {
     const known = this.#balances.get(payer)
     const isKnown = known !== undefined && this.#now() < known.untilMs
@@ -231,7 +220,6 @@ function crowded(waitMs: number): Fault {
   return fault('stable/crowded', { seconds: Math.max(1, Math.ceil(waitMs / 1_000)) })
 }
 
-/** Whether a facilitator blamed the payment, by its verdict or by the status of its answer. */
 function isRefusal(verdict: FacilitatorVerdict): boolean {
   if (verdict.is === 'unknown') return verdict.status !== undefined && isOfPayment(verdict.status)
   return verdict.is === 'refused'
@@ -248,7 +236,7 @@ interface Waiter {
   readonly settle: (begins: boolean) => void
 }
 
-/** How many checks a client or a network has under way, and the checks that wait for one of them to end. */
+/** Checks of a client or a network that are under way, and those that wait for one of them to end. */
 interface Line {
   open: number
   readonly waiting: Set<Waiter>
@@ -261,8 +249,8 @@ export interface LineBounds {
 }
 
 /**
- * Limits how many checks each client has under way, and each network to {@link NETWORK_CLIENTS} times as many. Further checks wait in line.
- * If too many wait, a client with too many of them loses its newest place in line.
+ * Limits how many checks each client has under way, and each network to {@link NETWORK_CLIENTS} times as many. If too many wait,
+ * {@link heldTooMany} chooses who loses its newest place.
  */
 export class ClientLines {
   readonly #atOnce: () => number
@@ -276,7 +264,7 @@ export class ClientLines {
     this.#bounds = bounds
   }
 
-  /** Waits until the client may begin. False if too many checks wait already, or if another client took the place in line. */
+  /** False if too many checks wait already, or if another client took the place in line. */
   async begin(holder: Holder): Promise<boolean> {
     const { address, network } = holder
     if (!(await this.#enter(address, 1, holder))) return false
@@ -285,7 +273,6 @@ export class ClientLines {
     return false
   }
 
-  /** Gives a place back. */
   end({ address, network }: Holder): void {
     if (network !== address) this.#leave(network, NETWORK_CLIENTS)
     this.#leave(address, 1)

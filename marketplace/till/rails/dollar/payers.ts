@@ -15,11 +15,11 @@ const AT_ONCE_MAX = 64
 const SPAN = { withinMs: 10 * 60_000, namesMax: 10_000 }
 /** Calls that a payer may leave unpaid within ten minutes, although their work is done. The service works before it is paid. */
 const UNPAID = { ...SPAN, most: 5 }
-/** Paid calls that are counted for a payer. After so many, all calls of the payer that are under way may be worked on at once. */
+/** Paid calls that are counted for a payer. After so many, all its calls under way may be worked on at once. */
 const PAID = { ...SPAN, most: AT_ONCE_MAX }
 /**
- * Calls within ten minutes whose work may fail, at any service. Each paid call allows one more. Failed work is done for nothing, and its
- * claim is kept. Clients are bounded as well as payers, because an attacker can make any number of payers.
+ * Calls within ten minutes whose work may fail, at any service. Each paid call allows one more. Failed work is done for nothing. Clients
+ * are bounded as well as payers, because an attacker can make any number of payers.
  */
 export const FAILED_ANY = { ofPayer: 30, ofClient: 40 } as const
 /**
@@ -32,7 +32,6 @@ const OPEN_MAX = 10_000
 /** Paid calls that are counted for a client. */
 const CLIENT_PAID_MAX = 200
 
-/** Failures of one kind. */
 interface Failures {
   readonly ofPayer: RecentCounts
   readonly ofClient: ClientCounts
@@ -44,7 +43,7 @@ interface Line {
   readonly waiting: (() => void)[]
 }
 
-/** Bounds the work that payers and clients get before they pay. Too many failures end it for a while. */
+/** Bounds the work that payers and clients get before they pay. */
 export class Payers {
   readonly #busy = new Map<string, number>()
   readonly #lines = new Map<string, Line>()
@@ -78,10 +77,7 @@ export class Payers {
     this.#unknownOf = unknownOf
   }
 
-  /**
-   * Why a payer gets no work now, or null. It is asked before a payment is taken, and again after the work has waited.
-   * Faults: `stable/refused`, `stable/failing`, `service/unavailable`.
-   */
+  /** Why a payer gets no work now, or null. Faults: `stable/refused`, `stable/failing`, `service/unavailable`. */
   refusal(caller: Caller, definition: ServiceDefinition): Fault | null {
     const unsettled = this.unsettled(caller, definition)
     if (unsettled !== null) return unsettled
@@ -132,14 +128,13 @@ export class Payers {
     return isOwnKey(payment, terms) ? from : `${from} unproven ${client?.address ?? ''}`
   }
 
-  /** The fault if a place has all calls under way that it may have, else null; `place` as in {@link placeOf}. */
+  /** `place` is that of {@link placeOf}. */
   crowding(place: string, { serviceId }: ServiceDefinition): Fault | null {
     return (this.#busy.get(place) ?? 0) < AT_ONCE_MAX
       ? null
       : fault('service/unavailable', { serviceId, reason: `${AT_ONCE_MAX} calls of this payer are under way` })
   }
 
-  /** Counts a call under its place while it is under way. */
   async during<T>(place: string, work: () => Promise<T>): Promise<T> {
     this.#busy.set(place, (this.#busy.get(place) ?? 0) + 1)
     try {
@@ -201,12 +196,10 @@ export class Payers {
     if (cause.code === 'stable/unsettled') this.#open.set(id, client)
   }
 
-  /** Notes that a client's call was paid. */
   paid(client: Holder): void {
     this.#paidOfClient.add(client)
   }
 
-  /** How often a payer has paid lately. */
   paidOf(payer: string): number {
     return this.#paid.count(payer)
   }

@@ -4,21 +4,18 @@ import { fail, ok, type Result } from '../../../../consensus/primitives/result.t
 import type { Authorization, DollarPayment } from './claim.ts'
 import type { DollarTerms } from './terms.ts'
 
-/** An unsigned integer in plain decimal text, below {@link UINT_BOUND}. Any other spelling is refused. */
+/** An unsigned integer in plain decimal text. Any other spelling is refused. */
 const UINT = /^(0|[1-9][0-9]{0,77})$/
 const UINT_BOUND = 1n << 256n
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const NONCE = /^0x[0-9a-fA-F]{64}$/
 /** Signatures of contracts have any length. No known wallet makes one longer than 4,096 bytes. */
 const SIGNATURE = /^0x([0-9a-fA-F]{2}){65,4096}$/
-/** Longest payment in characters of JSON: as much as a header holds, even if the payment came in another way. */
+/** Longest payment in characters of JSON: as much as a header holds. */
 const CHARS_MAX = 12_288
 /** Extensions of the node's offers, which clients repeat. Any other extension is dropped. */
 const EXTENSIONS = ['bazaar', 'payment-identifier'] as const
-/**
- * Longest extensions as JSON, and their deepest nesting. The node's own extensions have about a fifth of this length, and are 9 levels
- * deep.
- */
+/** Longest extensions as JSON, and their deepest nesting. The node's own have about a fifth of this length, and 9 levels. */
 const EXTENSIONS_CHARS_MAX = 4_096
 const EXTENSIONS_DEPTH_MAX = 16
 /** Text members of a `resource` of x402 version 2, and their maximum lengths. */
@@ -28,10 +25,9 @@ const TAG_CHARS_MAX = 32
 const IDENTIFIER = /^[a-zA-Z0-9_-]{16,128}$/
 
 /**
- * Reads a decoded payment of scheme `exact`, of x402 version 1 or 2. It is strict: another spelling of a number is refused, also where
- * facilitators take it. Hex may have capitals. Facilitators get a payment that is built from the values read here, since other members
- * could make them fail, and signatures cost an attacker nothing. Whether the payment fits an offer is checked later. Faults:
- * `pay/unreadable`, and `pay/no-offer` for another network.
+ * Reads a decoded payment of scheme `exact`, of x402 version 1 or 2. Facilitators get a payment that is built from the values read here,
+ * since other members could make them fail, and signatures cost an attacker nothing. Faults: `pay/unreadable`, and `pay/no-offer` for
+ * another network.
  */
 export function readDollarPayment(payment: unknown, where: string, { network }: DollarTerms): Result<DollarPayment> {
   const fields = fieldsOf(payment)
@@ -65,19 +61,19 @@ export function readDollarPayment(payment: unknown, where: string, { network }: 
   return ok({ version, authorization: read, accepted, payload, paymentIdentifier: id ?? null })
 }
 
-/** An authorization as x402 versions 1 and 2 both write it. */
+/** As x402 versions 1 and 2 both write it. */
 function payloadOf({ signature, from, to, value, validAfter, validBefore, nonce }: Authorization): object {
   const times = { validAfter: validAfter.toString(), validBefore: validBefore.toString() }
   return { signature, authorization: { from, to, value: value.toString(), ...times, nonce } }
 }
 
-/** The members of an echoed offer that are compared with the node's offer before facilitators get the echo. */
+/** Only the members that are compared with the node's offer. */
 function echoOf({ scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra }: Fields): object {
   const { name, version } = fieldsOf(extra)
   return { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra: { name, version } }
 }
 
-/** The node's extensions as the client repeats them, or what is wrong with them. */
+/** The extensions, or what is wrong with them. */
 function readExtensions(sent: unknown): { readonly extensions?: Fields } | string {
   if (sent === undefined || sent === null) return {}
   const fields = objectOf(sent)
@@ -92,7 +88,7 @@ function readExtensions(sent: unknown): { readonly extensions?: Fields } | strin
     : `its extensions are longer than ${EXTENSIONS_CHARS_MAX} characters of JSON, or deeper than ${EXTENSIONS_DEPTH_MAX}`
 }
 
-/** The resource as the client repeats it, or what is wrong with it. */
+/** The resource, or what is wrong with it. */
 function readResource(sent: unknown): { readonly resource?: Fields } | string {
   if (sent === undefined || sent === null) return {}
   const fields = objectOf(sent)
@@ -109,7 +105,7 @@ function readResource(sent: unknown): { readonly resource?: Fields } | string {
   return { resource: { ...resource, tags } }
 }
 
-/** How deep a value is nested. It counts one level more than is allowed, and then stops. */
+/** Counts at most one level more than is allowed. */
 function depthOf(value: unknown, left = EXTENSIONS_DEPTH_MAX): number {
   if (value === null || typeof value !== 'object') return 0
   if (left === 0) return 1

@@ -15,7 +15,6 @@ export interface RefundWallet {
   readonly sign: (message: TransferMessage) => string
 }
 
-/** What a {@link Refunder} works with. */
 export interface RefunderDependencies {
   readonly store: DollarClaimStore
   readonly terms: DollarTerms
@@ -57,7 +56,7 @@ export class Refunder {
     return this.#owed.size
   }
 
-  /** Begins to pay an owed refund. Without a wallet the refund is only reported. */
+  /** Without a wallet the refund is only reported. */
   owe(claim: DollarIn<'owed'>): void {
     if (this.#stopped || claim.refund.status === 'paid' || this.#owed.has(claim.id)) return
     this.#owed.set(claim.id, { attempts: 0, cancel: () => {} })
@@ -73,7 +72,6 @@ export class Refunder {
     this.#owed.clear()
   }
 
-  /** Begins nothing more, and waits for what is under way. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.forget()
@@ -194,7 +192,7 @@ export class Refunder {
   }
 }
 
-/** Nonce of the authorization that pays a claim back, in hex with 0x. */
+/** In hex with 0x. */
 function nonceOf({ id }: DollarIn<'owed'>): string {
   return `0x${taggedHashHex('stableRefund', encodeText(id))}`
 }

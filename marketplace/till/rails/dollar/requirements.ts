@@ -9,7 +9,6 @@ export interface OwnOffer {
   readonly extensions: Readonly<Record<string, object>>
 }
 
-/** This node as the seller. */
 export interface Seller {
   readonly terms: DollarTerms
   readonly offerOf: (serviceId: string) => OwnOffer
@@ -45,8 +44,7 @@ export function facilitatorRequest({ terms, offerOf }: Seller, claim: Asked): Fa
 
 /**
  * Replaces the resource and the extensions that a client of x402 version 2 repeats by this node's own: a client could choose words that
- * make a facilitator's firewall take this node for an attacker. This drops the client's payment identifier, too. The nonce of the
- * authorization still names the payment.
+ * make a facilitator's firewall take this node for an attacker.
  */
 function withOwnWords(payload: object, own: OwnOffer): object {
   const { resource, extensions, ...rest } = payload as Payload

@@ -5,7 +5,6 @@ import type { DollarClaimStore, DollarIn } from './claim.ts'
 import type { FacilitatorPool } from './facilitators.ts'
 import type { Settlement, WatchStep } from './settlement.ts'
 
-/** What a {@link Resolver} works with. */
 export interface ResolverDependencies {
   readonly store: DollarClaimStore
   readonly settlement: Settlement
@@ -13,7 +12,6 @@ export interface ResolverDependencies {
   readonly timers: Timers
   /** Called for each claim that has changed its state. */
   readonly onStep: (claim: DollarIn<'settled' | 'unpaid' | 'owed'>) => void
-  /** Called for unexpected errors, such as those of a failing disk. */
   readonly onError: (error: unknown) => void
 }
 
@@ -23,23 +21,18 @@ const ASK_MS_MAX = 60_000
 const PAUSE_MS_MAX = 15_000
 /**
  * Pauses between two looks at an unpaid authorization. They grow, since it is hardly ever used after all. If it was
- * never sent to be settled, they grow beyond `WATCH_MS_MAX`, up to the authorization's end: failing calls are free, and must not cause many
- * questions to the chain.
+ * never sent to be settled, they grow up to the authorization's end: failing calls are free, and must not cause many questions.
  */
 const WATCH_MS = 20_000
 const WATCH_MS_MAX = 300_000
-/**
- * While so many claims are watched, further unpaid ones wait for the next start, unsent ones first. Settlements of unknown outcome are
- * always watched.
- */
+/** While so many claims are watched, further unpaid ones wait for the next start. Settlements of unknown outcome are always watched. */
 const OPEN_MAX = 10_000
 
-/** A claim that the resolver watches. */
 interface Case {
   /** The payer while the outcome of its settlement is not known, else null. */
   unknownOf: string | null
   attempts: number
-  /** URL of the facilitator that was asked last to settle the claim; null before the first. */
+  /** URL of the facilitator that was asked last to settle the claim. */
   asked: string | null
   cancel: () => void
 }
@@ -60,19 +53,16 @@ export class Resolver {
     this.#deps = dependencies
   }
 
-  /** Settlements whose outcome is not known. */
   get unknownCount(): number {
     let count = 0
     for (const ofPayer of this.#unknown.values()) count += ofPayer
     return count
   }
 
-  /** Settlements of one payer whose outcome is not known. */
   unknownOf(payer: string): number {
     return this.#unknown.get(payer) ?? 0
   }
 
-  /** Whether this resolver watches a claim. */
   has(id: string): boolean {
     return this.#cases.has(id)
   }
@@ -121,7 +111,6 @@ export class Resolver {
     this.#unsent.delete(id)
   }
 
-  /** Notes that a settlement's outcome is known. */
   #known(one: Case): void {
     if (one.unknownOf === null) return
     const left = this.unknownOf(one.unknownOf) - 1
@@ -135,7 +124,6 @@ export class Resolver {
     for (const id of [...this.#cases.keys()]) this.drop(id)
   }
 
-  /** Begins nothing more, and waits for what is under way. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.forget()

@@ -7,7 +7,6 @@ import type { FacilitatorPool } from './facilitators.ts'
 import { facilitatorRequest, type Seller } from './requirements.ts'
 import { owed, settled, unpaid, unpaidForGood } from './transitions.ts'
 
-/** What a {@link Settlement} works with. */
 export interface SettlementDependencies {
   readonly store: DollarClaimStore
   readonly facilitators: FacilitatorPool
@@ -17,7 +16,6 @@ export interface SettlementDependencies {
   readonly clock: Clock
 }
 
-/** How a settlement is tried. */
 export interface Attempt {
   /** URL of the facilitator to ask first; null for any. */
   readonly first: string | null
@@ -33,7 +31,7 @@ export interface Attempt {
 /** The next state of a claim, or `open` while that is not known. */
 export type SettlementStep = DollarIn<'settled' | 'unpaid' | 'owed'> | 'open'
 
-/** The next state of an unpaid claim; `gone` if no money can come of it, so that its record can be deleted. */
+/** `gone`: no money can come of an unpaid claim, so that its record can be deleted. */
 export type WatchStep = SettlementStep | 'gone'
 
 /** Seconds after an authorization runs out for which a block that used it may still appear. */
@@ -45,7 +43,6 @@ const USED_REASON = /nonce|already|(^|[^a-z])used|duplicate|pending/i
 
 /** If a facilitator calls an authorization used, the chain must show it unused for this long, in the chain's time. */
 const DOUBT_SECONDS = 20
-/** Doubts that are remembered. */
 const DOUBTED_MAX = 10_000
 /** Asks for the time of the newest block, whatever it is. */
 const ANY_TIME = 0
@@ -59,14 +56,13 @@ interface Doubt {
 /** Settles payments and finds out whether their money moved. It writes no claims. */
 export class Settlement {
   readonly #deps: SettlementDependencies
-  /** Doubts by claim id. An open claim without one stays open until it is settled or its authorization has run out. */
+  /** By claim id. An open claim without a doubt stays open until it is settled or its authorization has run out. */
   readonly #doubts = new LruMap<string, Doubt>(DOUBTED_MAX)
 
   constructor(dependencies: SettlementDependencies) {
     this.#deps = dependencies
   }
 
-  /** Tries to settle a claim, or finds out how it ended. */
   async attempt(claim: DollarIn<'settling'>, { first, isFirst, ...asker }: Attempt): Promise<SettlementStep> {
     const isOver = this.#isOver(claim)
     // A doubt holds for one first attempt and its repeats.
@@ -100,11 +96,7 @@ export class Settlement {
     return Math.max(0, (validBefore + LATE_SECONDS) * 1_000 + 1 - this.#now())
   }
 
-  /**
-   * Checks whether the authorization of an unpaid claim was used after all; `open` while it still can be. If it was never sent to be
-   * settled and has run out, the claim is `gone` where the chain shows no use, and without a node to ask. If the node cannot tell, the
-   * record stays.
-   */
+  /** Whether the authorization of an unpaid claim was used after all; `open` while it still can be. */
   async watch(claim: DollarIn<'unpaid'>): Promise<WatchStep> {
     const isOver = this.#isOver(claim)
     const seen = await this.#look(claim, isOver ? claim.validBefore : undefined)
@@ -125,12 +117,12 @@ export class Settlement {
     if (seen?.is === 'cancelled') return this.#unpaid(claim, refused(reason), true)
     if (!isUsed) return this.#unpaid(claim, refused(reason), false)
     // "Used already" may mean a transfer that the chain's node sees only a little later. So the claim stays open for now, and the payer
-    // must not sign another authorization. A doubt lets the claim end early. Without an answer of the node there is no doubt.
+    // must not sign another authorization.
     if (seen?.is === 'unused') this.#doubt(claim, reason, seen.atSeconds)
     return 'open'
   }
 
-  /** Notes a doubt. It counts from the later of clock and chain time: with a slow clock alone it would end at once. */
+  /** A doubt counts from the later of clock and chain time: with a slow clock alone it would end at once. */
   #doubt({ id }: DollarClaim, reason: string, atSeconds = 0): void {
     const sinceSeconds = Math.max(Math.floor(this.#now() / 1_000), atSeconds)
     this.#doubts.set(id, { reason, untilSeconds: sinceSeconds + DOUBT_SECONDS })
@@ -142,7 +134,7 @@ export class Settlement {
     return seen?.is === 'unknown' && this.#now() < graceMs ? 'open' : step
   }
 
-  /** The state of a claim's authorization on the token's chain. Only a node past `untilSeconds` can show it unused. Null without a node. */
+  /** Only a node past `untilSeconds` can show the authorization unused. Null without a node. */
   #look(claim: DollarIn<'settling' | 'unpaid'>, untilSeconds?: number): Promise<AuthorizationState> | null {
     const { ledger } = this.#deps
     const { asset, payer, amount, nonce, claimedAtMs } = claim
@@ -181,7 +173,7 @@ function refused(reason: string): Fault {
   return fault('stable/refused', { reason: reasonInShort(reason) })
 }
 
-/** The fault of a claim whose result was deleted before the settlement. */
+/** The result was deleted before the settlement. */
 function gone({ serviceId }: DollarClaim): Fault {
   return fault('service/interrupted', { serviceId })
 }

@@ -9,9 +9,9 @@ export interface DollarNetwork {
 
 /** A dollar token that implements EIP-3009. */
 export interface DollarAsset {
-  /** Name for display, such as `USDC`. */
+  /** Such as `USDC`. */
   readonly symbol: string
-  /** Contract address with its EIP-55 checksum. */
+  /** With its EIP-55 checksum. */
   readonly contract: string
   readonly decimals: number
   /** EIP-712 domain of the contract. Clients refuse to sign without it; a wrong name makes signatures invalid. */
@@ -37,7 +37,7 @@ export function dollarAmount({ decimals }: DollarAsset, priceUsdMicros: bigint):
   return (priceUsdMicros + scale - 1n) / scale
 }
 
-/** An amount of the asset in dollars, for display: one whole token is a dollar. */
+/** For display: one whole token is a dollar. */
 export function dollarsOf({ decimals }: DollarAsset, amount: bigint): number {
   return Number(amount) / 10 ** decimals
 }

@@ -4,7 +4,6 @@ import { encodeText } from '../../../../consensus/primitives/text.ts'
 import { runsOf } from '../../claim-store.ts'
 import type { DollarClaim, DollarIn, DollarReport, DollarTransfer } from './claim.ts'
 
-/** A claim whose work is done, with its result as JSON text. */
 export function settling(claim: DollarIn<'executing'>, json: string, nowMs: number): DollarIn<'settling'> {
   const { startedAtMs, runs: _, unsent: __, failedRuns: ___, ...open } = claim
   return {
@@ -30,7 +29,7 @@ export function settled(
 
 const SPENT = { request: '', payload: {} }
 
-/** A claim that ended without money, and why. A result is kept, since the money may still come. */
+/** A result is kept, since the money may still come. */
 export function unpaid(
   claim: DollarIn<'claimed' | 'executing' | 'settling' | 'unpaid'>,
   cause: Fault,
@@ -50,7 +49,7 @@ export function unpaid(
   return { ...baseOf(claim), ...open, ...worked, ...end, state: 'unpaid' }
 }
 
-/** An unpaid claim whose authorization cannot be used any more. Members that only another try needs are dropped. */
+/** The authorization cannot be used any more. */
 export function unpaidForGood(claim: DollarIn<'unpaid'>): DollarIn<'unpaid'> {
   return { ...claim, ...SPENT, over: true }
 }
@@ -61,10 +60,7 @@ export function owed(claim: DollarIn<'unpaid'>, transfer: DollarTransfer): Dolla
   return { ...baseOf(claim), ...transfer, state: 'owed', reason: claim.reason, refund }
 }
 
-/**
- * An unpaid claim that is worked on again. It keeps its former end: if the call is turned away, the claim becomes unpaid again and is
- * watched.
- */
+/** An unpaid claim that is worked on again. It keeps its former end, for the case that the call is turned away. */
 export function claimedAgain(claim: DollarIn<'unpaid'>): DollarIn<'claimed'> {
   const { endedAtMs, reason, detail } = claim
   return { ...baseOf(claim), ...openOf(claim), state: 'claimed', before: { endedAtMs, reason, detail } }
@@ -76,12 +72,10 @@ export function asBefore(claim: DollarIn<'claimed'>): DollarIn<'unpaid'> | null 
   return before === undefined ? null : { ...baseOf(claim), ...openOf(claim), ...before, over: false, state: 'unpaid' }
 }
 
-/** A claim whose work begins, for the first time or again. */
 export function executing(claim: DollarIn<'claimed' | 'executing'>, nowMs: number): DollarIn<'executing'> {
   return { ...baseOf(claim), ...openOf(claim), state: 'executing', startedAtMs: nowMs, runs: runsOf(claim) }
 }
 
-/** An unpaid claim with a result, to be settled again; null without a result. */
 export function settlingAgain(claim: DollarIn<'unpaid'>): DollarIn<'settling'> | null {
   if (!('result' in claim) || claim.result === null) return null
   const { request, payload, finishedAtMs, durationMs, resultHash: hash, result } = claim
@@ -92,17 +86,14 @@ export function settlingAgain(claim: DollarIn<'unpaid'>): DollarIn<'settling'> |
   }
 }
 
-/** The fault for the caller of an unpaid claim. */
 export function causeOf({ reason, detail }: DollarIn<'unpaid'>): Fault {
   return fault(reason, detail)
 }
 
-/** The members of an open claim. */
 function openOf({ request, payload, unsent, failedRuns }: DollarIn<'claimed' | 'executing' | 'settling' | 'unpaid'>) {
   return { request, payload, ...(unsent && { unsent }), ...(failedRuns !== undefined && { failedRuns }) }
 }
 
-/** The members of every claim. */
 function baseOf(claim: DollarClaim) {
   const { id, serviceId, requestHash, signatureHash, repeatKey, network, asset, payer, nonce } = claim
   const { amount, priceUsdMicros, validBefore, version, claimedAtMs } = claim

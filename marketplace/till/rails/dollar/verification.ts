@@ -9,25 +9,22 @@ import { type Asker, type FacilitatorPool, type PoolVerdict, RANKS } from './fac
 import { type Leave, Newcomers } from './newcomers.ts'
 import { facilitatorRequest, type Seller } from './requirements.ts'
 
-/** What a {@link Verification} works with. */
 export interface VerificationDependencies {
   readonly facilitators: FacilitatorPool
   /** The token's chain; null without a node to ask. */
   readonly ledger: StableLedger | null
   readonly seller: Seller
   readonly clock: Clock
-  /** How often a payer has paid lately. */
   readonly paidOf: (payer: string) => number
 }
 
-/** A question to facilitators. The answer is in an object, so that `await` on the question does not wait for it. */
+/** The answer is in an object, so that `await` on the question does not wait for it. */
 export interface Asked {
   readonly verdict: Promise<PoolVerdict>
   /** Call it if the payment was good, but could not be used through the payer's fault. */
   readonly wasted: () => void
 }
 
-/** Asks facilitators about payments, within the limits of each client. */
 export class Verification {
   readonly #deps: VerificationDependencies
   readonly #contracts: ContractPayers
@@ -46,7 +43,7 @@ export class Verification {
     this.#foreign = new Newcomers({ ...shared, paidOf: paidOfContract, tooMany: unproven })
   }
 
-  /** Has a payment checked within its client's limits. `foreign` is a signature that is not by the payer's own key. */
+  /** `foreign` is a signature that is not by the payer's own key. */
   async ask(claim: DollarIn<'claimed'>, client: Holder, foreign: string | null): Promise<Result<Asked>> {
     const { payer, amount } = claim
     const payment = { payer, client, amount: BigInt(amount) }
@@ -63,7 +60,6 @@ export class Verification {
     return ok(this.#ask(claim, leave.value, { isProven: false, ...askerOf(client) }))
   }
 
-  /** Notes that a client's call was paid. */
   paid({ payer }: DollarIn<'claimed'>, client: Holder, foreign: string | null): void {
     this.#newcomers.paid(client)
     this.#foreign.paid(client)
@@ -81,7 +77,6 @@ export class Verification {
   }
 }
 
-/** The members of {@link Asker} that name a client. */
 export function askerOf({ address, network }: Holder): { readonly client: string; readonly network: string } {
   return { client: address, network }
 }

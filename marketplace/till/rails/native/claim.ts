@@ -3,13 +3,11 @@ import type { Hash, ServiceId, TxId } from '../../../../consensus/primitives/ids
 import type { ClaimKind, ClaimStore, Executing } from '../../claim-store.ts'
 import type { TillCall } from '../../rail.ts'
 
-/** A call that is paid with an escrow in the native coin. */
 export interface PaidCall extends TillCall {
   readonly txId: TxId
   readonly secret: Uint8Array | null
 }
 
-/** The members of every claim: which payment was taken for which call. */
 interface ClaimBase {
   readonly txId: TxId
   readonly serviceId: ServiceId
@@ -19,14 +17,14 @@ interface ClaimBase {
   readonly caller: string
   readonly amount: string
   readonly priceUsdMicros: string
-  /** H(opener tag, secret) of a payment with a lock or a commitment, whose repeats must show the secret; null without either. */
+  /** Opener of the payer's secret. A repeat must show the secret. Null for a payment without lock and commitment. */
   readonly opener: Hash | null
-  /** Height of the block that held the payment when it was taken. */
+  /** Height of the payment's block when it was taken. */
   readonly minedAt: number
   readonly claimedAtMs: number
 }
 
-/** State of a finished claim on chain: its receipt is owed, or the escrow is closed or gone for good. */
+/** A receipt is owed, or the escrow is closed or gone for good. */
 export type ReceiptState = 'owed' | 'final'
 
 /** The request text is kept until the work is done, so that a start can do interrupted work. */
@@ -34,7 +32,6 @@ interface OpenBase extends ClaimBase {
   readonly request: string
 }
 
-/** The claim of a payment, by state. */
 export type Claim =
   | (OpenBase & { readonly state: 'claimed' })
   | (OpenBase & Executing & { readonly state: 'executing' })
@@ -43,7 +40,7 @@ export type Claim =
       readonly finishedAtMs: number
       readonly durationMs: number
       readonly resultHash: Hash
-      /** The result as JSON text. Null once it was deleted, and in listings. */
+      /** JSON text. Null once it was deleted, and in listings. */
       readonly result: string | null
       readonly settlement: ReceiptState
     })
@@ -57,18 +54,15 @@ export type Claim =
       readonly settlement: ReceiptState
     })
 
-/** A claim whose work is over. */
 export type FinishedClaim = Extract<Claim, { state: 'delivered' | 'failed' }>
 
-/** A claim whose work is still to be done. */
 export type OpenClaim = Exclude<Claim, FinishedClaim>
 
-/** Whether the work of a claim is over. */
 export function isFinished(claim: Claim): claim is FinishedClaim {
   return claim.state === 'delivered' || claim.state === 'failed'
 }
 
-/** Claims of the native rail, as stores know them, under the id of the payment's transaction. */
+/** Stored under the id of the payment's transaction. */
 export const NATIVE_CLAIMS: ClaimKind<Claim> = {
   name: 'native',
   idOf: ({ txId }) => txId,
@@ -80,5 +74,4 @@ export const NATIVE_CLAIMS: ClaimKind<Claim> = {
   }),
 }
 
-/** Where claims of the native rail are kept. */
 export type NativeClaimStore = ClaimStore<Claim>

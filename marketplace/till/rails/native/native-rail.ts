@@ -30,7 +30,6 @@ import {
 import type { NativePriceSource } from './price.ts'
 import type { Settler } from './settler.ts'
 
-/** What the native rail works with. */
 export interface NativeRailDependencies extends TillDependencies<Claim> {
   readonly sink: TransactionSink
   readonly price: NativePriceSource
@@ -53,7 +52,6 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
   readonly kind = NATIVE_CLAIMS
   readonly joinMs = null
   readonly beginsPatiently = true
-  /** The till that this rail is plugged into. */
   readonly till: Till<PaidCall, Claim, Identity, FinishedClaim>
   readonly #deps: NativeRailDependencies
   readonly #judge: CallContext
@@ -73,7 +71,6 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
     return known === undefined ? judgeCall(this.#judge, order, hasWaited) : this.#taken(known, order)
   }
 
-  /** Judges a payment that has a claim: the same call gets its answer, another call is refused. */
   #taken(claim: Claim, order: NativeOrder): Standing {
     const refusal = this.mayJoin({ claim }, order)
     if (refusal !== null) return told(fail(refusal))
@@ -129,7 +126,7 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
     this.#deps.workshop.ended(definition, caller, outcome)
   }
 
-  /** The receipt that earns the payment, or gives it back, is owed once the end is on disk. */
+  /** The receipt is owed only once the end is on disk. */
   async end(claim: Claim, outcome: Result<string>): Promise<Ended<Claim>> {
     const { settler, clock } = this.#deps
     const nowMs = clock.now()
@@ -173,8 +170,8 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
   }
 
   /**
-   * How the payment of a claim stands. `open`: there is time for the work and its receipt. `late`: there is not, or the escrow is
-   * closed or gone for good. `adrift`: a reorganisation took the payment, which is not mined again yet, or not deep enough.
+   * `open`: there is time for the work and its receipt. `late`: there is not, or the escrow is closed or gone for good. `adrift`: a
+   * reorganisation took the payment, which is not mined again yet, or not deep enough.
    */
   #standingOf({ txId, minedAt }: Claim, timeoutMs: number): 'open' | 'late' | 'adrift' {
     const { chain } = this.#deps
@@ -202,7 +199,6 @@ function told(outcome: Result<never> | Result<Settled<FinishedClaim>>): Standing
   return { is: 'told', outcome }
 }
 
-/** A claim with its work done; `json` is the result. */
 function delivered(claim: Executed, json: string, nowMs: number): FinishedClaim {
   return {
     ...finishedBase(claim),
@@ -215,7 +211,6 @@ function delivered(claim: Executed, json: string, nowMs: number): FinishedClaim 
   }
 }
 
-/** A claim whose payment goes back, and why. */
 function failed(claim: OpenClaim, cause: Fault, nowMs: number): FinishedClaim {
   return {
     ...finishedBase(claim),
@@ -228,14 +223,12 @@ function failed(claim: OpenClaim, cause: Fault, nowMs: number): FinishedClaim {
   }
 }
 
-/** The answer of a call whose claim is over. */
 function answer(claim: FinishedClaim, replayed: boolean): Result<Settled<FinishedClaim>> {
   if (claim.state === 'delivered' && claim.result === null)
     return fail(fault('pay/result-expired', { txId: claim.txId }))
   return ok({ claim, replayed })
 }
 
-/** The fault of a payment that was taken for another request. */
 function takenFault({ database }: Pick<Chain, 'database'>, claim: Claim): Fault {
   const { txId, serviceId, claimedAtMs } = claim
   const facts = { txId, serviceId, redeemedAt: new Date(claimedAtMs).toISOString() }
@@ -244,7 +237,6 @@ function takenFault({ database }: Pick<Chain, 'database'>, claim: Claim): Fault 
   return fault('pay/refunded', { ...facts, end: isClosed ? endText(database, txId) : 'its refund is on the way' })
 }
 
-/** The members that a claim keeps when its work is over. */
 function finishedBase({
   txId,
   serviceId,

@@ -23,13 +23,12 @@ import type { Claim, FinishedClaim, PaidCall } from './claim.ts'
 import { type NativePriceSource, notQuoted, priceIn } from './price.ts'
 import { workBlocks } from './quote.ts'
 
-/** A call that a payment is offered for. */
 export interface PaymentToJudge {
   readonly txId: TxId
   readonly secret: Uint8Array | null
   readonly agentId: AgentId
   readonly serviceId: ServiceId
-  /** The text of the request. Null if it is not known here: then the payment's commitment to it is not checked. */
+  /** Null if the text is not known here: then the payment's commitment to it is not checked. */
   readonly request: string | null
   readonly service: Service
   readonly timeoutMs: number
@@ -40,17 +39,14 @@ type Unfit =
   | { readonly state: 'waiting'; readonly confirmations: number; readonly needed: number }
   | { readonly state: 'refused'; readonly fault: Fault }
 
-/** A payment that is mined, with its open escrow. */
 interface OpenPayment {
   readonly state: 'good'
   readonly escrow: Escrow
   readonly blockId: BlockId
 }
 
-/** What the chain says of an offered payment. */
 export type PaymentVerdict = OpenPayment | Unfit
 
-/** What payments are judged by. */
 export interface PaymentContext {
   readonly chain: Chain
   readonly sink: Pick<TransactionSink, 'get'>
@@ -60,18 +56,16 @@ export interface PaymentContext {
   readonly atRisk: ValueAtRisk
 }
 
-/** The part of {@link PaymentContext} that {@link judgePayment} needs, which reads what is at risk and does not change it. */
+/** Judging reads what is at risk and does not change it. */
 interface JudgingContext extends Omit<PaymentContext, 'atRisk'> {
   readonly atRisk: Pick<ValueAtRisk, 'withOneMore'>
 }
 
-/** What the native rail judges its calls by. */
 export interface CallContext extends PaymentContext {
   readonly shop: Shop
   readonly clock: Clock
 }
 
-/** A call of this rail. */
 export type NativeOrder = Order<PaidCall, Identity>
 
 /** How a payment without a claim stands. A good one counts as at risk from then on. */
@@ -101,7 +95,6 @@ function told(cause: Fault): { readonly is: 'told'; readonly outcome: Result<nev
   return { is: 'told', outcome: fail(cause) }
 }
 
-/** The fault of a payment that is not deep enough, with the confirmations that it has and needs. */
 export function unconfirmed(
   txId: TxId,
   { confirmations, needed }: { readonly confirmations: number; readonly needed: number },
@@ -164,7 +157,6 @@ export function openPayment(
   return misfit === null ? { state: 'good', escrow, blockId: call.blockId } : refused(misfit)
 }
 
-/** A payment, with the agent and the service that it must be for. */
 type PaidParties = Pick<PaymentToJudge, 'txId' | 'agentId' | 'serviceId'>
 
 /** After a start from a snapshot the escrow is known, but not its block. Then the payer must not pay again. */
@@ -181,17 +173,15 @@ function refused(cause: Fault): Unfit {
   return { state: 'refused', fault: cause }
 }
 
-/** Tells at which height an escrow goes back if this call does not take it. */
 function refundText({ deadline }: Pick<Escrow, 'deadline'>): string {
   return `The escrow returns to the caller by itself at height ${deadline}.`
 }
 
-/** Tells how to use an escrow that the right call can still take. */
 function repeatText(escrow: Pick<Escrow, 'deadline'>): string {
   return `Do not pay again: repeat the call with the one that was paid for. ${refundText(escrow)}`
 }
 
-/** Tells what becomes of a payment for another service. Its return height is known once it is mined. */
+/** The height at which the payment returns is known once it is mined. */
 function elsewhereText({ agentId, serviceId, term }: Invoke, escrow: Pick<Escrow, 'deadline'> | null): string {
   const unused =
     escrow === null ? `It returns to the caller by itself ${term} blocks after its own.` : refundText(escrow)
@@ -232,7 +222,6 @@ function checkInvoke(
   return mismatch(txId, 'the service', { got: serviceId, expected: offered.serviceId, refund })
 }
 
-/** The fault of a call that was mined and failed, or null. */
 export function checkOutcome(txId: TxId, { outcome }: MinedCall): Fault | null {
   if (outcome === OUTCOME_OK) return null
   return fault('pay/failed', { txId, outcome: outcomeCode(outcome) ?? `code ${outcome}` })
@@ -250,8 +239,7 @@ function checkAmount(
 
 /**
  * Prices that an `agent_invoke` mined at `minedAt` may have paid: of its own epoch, or of the one before. An epoch in which the operator
- * quotes nothing has no price. Otherwise a payer that moves the pool out of the bounds could pay a price that was never offered. The price
- * entry of an epoch never changes, so a quoted price is honoured as long as the settings stay the same.
+ * quotes nothing has no price. Otherwise a payer that moves the pool out of the bounds could pay a price that was never offered.
  */
 export function pricesHonouredAt(
   { chain, price, settings }: { chain: Chain; price: NativePriceSource; settings: PriceBounds },
@@ -264,7 +252,7 @@ export function pricesHonouredAt(
   )
 }
 
-/** The fault of an escrow with another amount than the wanted ones (none if nothing was quoted), in coins and in base units. */
+/** `wanted` is empty if nothing was quoted. */
 export function wrongAmount(
   { ruleBook: { params } }: Pick<Chain, 'ruleBook'>,
   txId: TxId,
@@ -284,7 +272,7 @@ function correctable(txId: TxId, field: string, facts: Parameters<typeof mismatc
   return fault(code, { ...detail, correctable: true })
 }
 
-/** The fault of a wrong secret. Without `refund` it says that the payment was taken for this call. */
+/** Without `refund` the fault says that the payment was taken for this call. */
 export function wrongSecret(
   txId: TxId,
   refund = 'Do not pay again: the payment was taken for this call, whose answer comes with the secret that was paid with.',
@@ -344,28 +332,25 @@ export function blocksToSpare(chain: Chain, { deadline }: Escrow, timeoutMs: num
   return deadline - chain.head.header.height - workBlocks(chain, timeoutMs) - RECEIPT_MARGIN_BLOCKS
 }
 
-/** Why a good payment is not taken. To wait makes sense if the market opens again, and not if the node stops. */
+/** To wait makes sense if the market opens again, and not if the node stops. */
 function heldFault(call: { readonly txId: TxId; readonly serviceId: string }, reason: string, ended: boolean): Fault {
   const { txId, serviceId } = call
   return ended ? fault('service/unavailable', { serviceId, reason }) : fault('pay/held', { txId, reason })
 }
 
-/** Whether only the payer's secret redeems a payment. */
 function isBound({ redeemLock, requestCommitment }: Escrow): boolean {
   return redeemLock !== ZERO_HEX_32 || requestCommitment !== ZERO_HEX_32
 }
 
-/** A mined transaction and what became of it. */
 export interface MinedCall {
   readonly blockId: BlockId
   readonly body: TxBody
-  /** Outcome number of its receipt. */
   readonly outcome: number
 }
 
 const BLOCKS_KEPT = 8
 
-/** Mined transactions by block. The blocks read last are kept, since many calls ask for payments of the newest block at the same time. */
+/** The blocks read last are kept, since many calls ask for payments of the newest block at the same time. */
 export class MinedCalls {
   readonly #chain: Chain
   readonly #blocks = new LruMap<BlockId, ReadonlyMap<TxId, MinedCall>>(BLOCKS_KEPT)
@@ -374,7 +359,7 @@ export class MinedCalls {
     this.#chain = chain
   }
 
-  /** A transaction of the best chain, undefined if it is not mined there. */
+  /** Undefined if the transaction is not mined on the best chain. */
   find(txId: TxId): MinedCall | undefined {
     const { database } = this.#chain
     const location = database.location(txId)
@@ -402,7 +387,7 @@ export class MinedCalls {
 /** A payment below this many blocks is deep enough for any value, and is forgotten. */
 const FORGET_BLOCKS = 1_000
 
-/** A payment that was taken for work: its base units, and their value in the epoch of its block. */
+/** A payment that was taken for work. */
 interface Taken {
   readonly amount: bigint
   readonly usdMicros: bigint
@@ -411,8 +396,7 @@ interface Taken {
 
 /**
  * What a reorganisation of one block would take from a seller: the payments in the block that were taken for work. Other payments do
- * not count: they go back to their payers, and another party could otherwise make all calls of a block wait. After a reorganisation a
- * payment counts in the block that holds it then.
+ * not count: they go back to their payers, and another party could otherwise make all calls of a block wait.
  */
 export class ValueAtRisk {
   readonly #chain: Chain
@@ -428,7 +412,7 @@ export class ValueAtRisk {
     chain.onHeadChange((change) => this.#pickUp(change))
   }
 
-  /** Counts a payment that was taken. Each of several sellers has a risk of its own. */
+  /** Each of several sellers has a risk of its own. */
   take(txId: TxId, minedAt: number, amount: bigint, seller = ''): void {
     this.#place(txId, minedAt, { amount, seller })
     const oldest = this.#chain.head.header.height - FORGET_BLOCKS
@@ -466,9 +450,8 @@ export class ValueAtRisk {
     }
   }
 
-  /** Moves payments that were adrift to the new blocks that mine them. */
   #pickUp({ connected, disconnected }: HeadChange): void {
-    // In a reorganisation `#move` has done this.
+    // In a reorganisation `#move` has placed them.
     if (this.#adrift.size === 0 || disconnected.length > 0) return
     for (const { id, header } of connected) {
       for (const { txId } of this.#chain.database.block(id)?.transactions ?? []) {

@@ -14,7 +14,6 @@ import { type Amount, formatAmount } from '../../../../consensus/primitives/amou
 import { priceInEpoch, type Service } from '../../../ledger/agents.ts'
 import type { PriceBounds } from '../../settings.ts'
 
-/** Decimals of a dollar: amounts of dollars are millionths. */
 const USD_DECIMALS = 6
 
 /** Why nothing is quoted in the native coin: a stable code, and a text with figures and settings. */
@@ -30,20 +29,15 @@ export interface NoPrice {
   readonly reason: string
 }
 
-/** Dollar price of the native coin by epoch, by the chain alone. */
 export interface NativePriceSource {
-  /** Base units that so many millionths of a dollar cost, rounded up; undefined if it is unknown, or 2^112 and more. */
+  /** Base units that so many millionths of a dollar cost, rounded up; undefined if unknown, or 2^112 and more. */
   priceOfMicros(micros: bigint, epoch: number): Amount | undefined
   /** Millionths of a dollar that so many base units are worth, rounded up; undefined if unknown. */
   microsOfAmount(units: bigint, epoch: number): bigint | undefined
   /** Millionths of a dollar for one coin, rounded down, for people; undefined if unknown, or if that is 0. */
   usdMicrosPerCoin(epoch: number): bigint | undefined
-  /**
-   * Reserve of dollars in the pool behind the price, in millionths: the lower of the values at the two ends of the epoch before; undefined
-   * if unknown.
-   */
+  /** Reserve of dollars in the pool, in millionths: the lower of the values at the two ends of the epoch before. */
   depthMicros(epoch: number): bigint | undefined
-  /** Why there is no price in an epoch, or null. */
   missing(epoch: number): NoPrice | null
 }
 
@@ -78,7 +72,6 @@ export function chainPrice(chain: Chain): NativePriceSource {
   }
 }
 
-/** Name of the pool that prices the native coin, for people. */
 export function pricedPoolName({ ruleBook: { at, params } }: Pick<Chain, 'ruleBook'>): string {
   const { dollar, feeBps } = at(0).market.pricedPool
   return `pool of ${params.ticker} and ${dollar} at ${formatAmount(BigInt(feeBps), 2)} %`
@@ -95,7 +88,7 @@ function whyMissing(chain: Chain, epoch: number): NoPrice {
     : { code: 'no-full-epoch', reason: `the native coin has no price: the ${name} has no full epoch behind it` }
 }
 
-/** Why the operator quotes nothing in the native coin in an epoch: no price, too little depth, out of bounds; or null. */
+/** Why the operator quotes nothing in the native coin in an epoch, or null. */
 export function notQuoted(source: NativePriceSource, bounds: PriceBounds, epoch: number): NoPrice | null {
   const missing = source.missing(epoch)
   if (missing !== null) return missing
@@ -123,7 +116,7 @@ function dollars(micros: bigint): string {
   return `$${formatAmount(micros, USD_DECIMALS)}`
 }
 
-/** Price of a service in base units in an epoch, rounded up; undefined if it is unknown, or more than the chain can hold. */
+/** Base units, rounded up; undefined if unknown, or more than the chain can hold. */
 export function priceIn(source: NativePriceSource, service: Service, epoch: number): Amount | undefined {
   return source.priceOfMicros(priceInEpoch(service, epoch), epoch)
 }

@@ -7,7 +7,7 @@ import type { ServiceDefinition } from '../../../services/service.ts'
 import { confirmationsFor, type MarketSettings, RECEIPT_MARGIN_BLOCKS } from '../../settings.ts'
 import { type NativePriceSource, notQuoted, priceIn } from './price.ts'
 
-/** The native offer for one call, a function of the chain and the settings: replicas with the same settings compute the same. */
+/** The native offer for one call. Replicas with the same settings compute the same. */
 export interface NativeQuote {
   readonly agentId: AgentId
   readonly serviceId: ServiceId
@@ -20,14 +20,13 @@ export interface NativeQuote {
   /** Least escrow term that leaves time for confirmations, work and receipt. */
   readonly term: number
   readonly confirmations: number
-  /** What one coin costs in millionths of a dollar, rounded down. It is for people: `amount` is worked out exactly. */
+  /** Millionths of a dollar for one coin, rounded down, for people: `amount` is exact. */
   readonly nativeUsdMicros: bigint
 }
 
 /** Blocks that a client may let pass before its call, once its payment has enough confirmations. */
 const CLIENT_MARGIN_BLOCKS = 20
 
-/** What a quote is made from. */
 export interface QuoteBasis {
   readonly chain: Chain
   readonly price: NativePriceSource
@@ -38,12 +37,10 @@ export interface QuoteBasis {
   readonly definition: Pick<ServiceDefinition, 'serviceId' | 'timeoutMs'>
 }
 
-/** A quote, or why there is none. */
 export type Quoted =
   | { readonly quote: NativeQuote; readonly reason: null }
   | { readonly quote: null; readonly reason: string }
 
-/** Quotes a service at the head. */
 export function computeQuote({ chain, price, settings, agentId, agent, service, definition }: QuoteBasis): Quoted {
   const { height } = chain.head.header
   const { market, tx } = chain.ruleBook.at(height)
@@ -80,7 +77,6 @@ function none(reason: string): Quoted {
   return { quote: null, reason }
 }
 
-/** Blocks that a service's time limit takes. */
 export function workBlocks(chain: Chain, timeoutMs: number): number {
   return Math.ceil(timeoutMs / chain.ruleBook.at(chain.head.header.height).block.spacingMs)
 }

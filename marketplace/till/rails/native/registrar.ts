@@ -20,10 +20,9 @@ const PRICE_HOLD_BLOCKS = 1_200
 /** Blocks after which a registration that failed on chain is tried again. */
 const RETRY_BLOCKS = 1_200
 
-/** Services published at once; the next follow when these are mined. Mempools hold 64 of one account, and receipts need room. */
+/** Services published at once. Mempools hold 64 transactions of one account, and receipts need room. */
 export const PUBLISHED_AT_ONCE = 48
 
-/** What the registrar works with. */
 export interface RegistrarDependencies {
   readonly chain: Chain
   readonly shop: Shop
@@ -35,8 +34,8 @@ export interface RegistrarDependencies {
 }
 
 /**
- * Brings what this operator sells into the chain's registry: registers the agent and publishes what is missing or changed. It does so
- * only if the settler key is the owner's. Otherwise the owner must do it with the owner's key.
+ * Brings what this operator sells into the chain's registry, if the settler key is the owner's. Otherwise the owner must do it with the
+ * owner's key.
  */
 export class Registrar {
   readonly #deps: RegistrarDependencies
@@ -52,12 +51,10 @@ export class Registrar {
     dependencies.chain.onHeadChange(() => this.check())
   }
 
-  /** Looks for what is missing and sends it. */
   check(): void {
     this.#work = this.#work.then(() => this.#publish())
   }
 
-  /** Stops sending and waits for work under way. */
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#work
@@ -88,10 +85,7 @@ export class Registrar {
     return matches(agent, operator, offers) || this.#send('agent', 'agent_update', updated(agent, operator, offers))
   }
 
-  /**
-   * Sends a part of the registration. A part whose transaction was mined and failed would fail again: that is reported, and no further fee
-   * is paid for it within {@link RETRY_BLOCKS}.
-   */
+  /** A part whose transaction was mined and failed would fail again, so no further fee is paid for it within {@link RETRY_BLOCKS}. */
   async #send<K extends TxKind>(part: string, kind: K, payload: PayloadOf<K>, memo?: Uint8Array): Promise<boolean> {
     const { chain, sender, onFault } = this.#deps
     const { height } = chain.head.header
@@ -135,7 +129,6 @@ export class Registrar {
   }
 }
 
-/** The new record of an agent whose record is outdated. */
 function updated({ settlers: known }: Agent, operator: Operator, offers: readonly Offer[]) {
   const { agentId, owner } = operator
   const wanted = settlersOf(operator)
@@ -156,7 +149,7 @@ function registration(operator: Operator, offers: readonly Offer[]) {
   return { name, endpoint, capabilities, payout, settlers: settlersOf(operator) }
 }
 
-/** Settlers that must be listed. This node's comes last, so that it never makes room. */
+/** This node's settler comes last, so that it never makes room. */
 function settlersOf({ settler, otherSettlers = [] }: Operator): readonly Address[] {
   return [...new Set([...otherSettlers, settler.address])]
 }

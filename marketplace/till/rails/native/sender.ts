@@ -34,7 +34,6 @@ export class Sender {
     this.#signer = signer
   }
 
-  /** Transactions of this sender that wait to be mined. */
   get waiting(): readonly Transaction[] {
     return this.#sink.ofAccount(this.#signer.address)
   }
@@ -51,7 +50,6 @@ export class Sender {
     return run
   }
 
-  /** Sends one transaction; the fault says why the mempool did not take it. */
   send<K extends TxKind>(kind: K, payload: PayloadOf<K>, memo: Uint8Array = NO_MEMO): Promise<Result<Transaction>> {
     return this.#inTurn(() => this.#send(kind, payload, memo))
   }
@@ -59,7 +57,7 @@ export class Sender {
   /**
    * At least doubles the tip of transactions that wait too long, so that other senders that fill blocks cannot keep them out for ever.
    * `worth` says what one transaction may cost. The transactions with later nonces depend on it, so what they are worth beyond their own
-   * fees counts for it too. A transaction that is not worth the doubled tip is only kept minable. A receipt without worth is left as it is.
+   * fees counts for it too.
    */
   hurry(worth: (tx: Transaction) => bigint): Promise<readonly Result<Transaction>[]> {
     return this.#inTurn(async () => {
@@ -116,10 +114,7 @@ export class Sender {
     return waiting.filter(({ txId }) => height - (this.#seenAt.get(txId) ?? height) >= PATIENCE_BLOCKS)
   }
 
-  /**
-   * The transaction with a higher fee. Null if a higher fee is neither worth its cost nor needed: the transaction can be mined as it is, or
-   * is a receipt that earns nothing.
-   */
+  /** Null if a higher fee is not worth its cost, and the transaction can be mined as it is, or is a receipt that earns nothing. */
   #raised(tx: Transaction, worth: bigint): TxBody | null {
     const { body } = tx
     const baseFee = this.#baseFee()
@@ -140,7 +135,6 @@ export class Sender {
     }
   }
 
-  /** What a transaction costs at these rates. */
   #feeOf(tx: Transaction, rates: Pick<TxBody, 'maxFeeRate' | 'tip'>): bigint {
     return this.#weightOf(tx) * rateOf(rates, this.#baseFee())
   }

@@ -18,7 +18,6 @@ import type { Shop } from '../../shop.ts'
 import { type FinishedClaim, isFinished, type NativeClaimStore } from './claim.ts'
 import type { Sender } from './sender.ts'
 
-/** What the settler works with. */
 export interface SettlerDependencies {
   readonly chain: Chain
   readonly shop: Shop
@@ -35,13 +34,10 @@ export interface SettlerDependencies {
 const GATHER_MS = 500
 /** Largest duration that fits a receipt entry. */
 export const DURATION_MS_MAX = 0xffffffff
-/**
- * Blocks after which a payment that is neither open nor closed is given up. A reorganisation took it. This is longer than the longest
- * term and the deepest reorganisation together.
- */
+/** A payment that a reorganisation took is given up after the longest term and the deepest reorganisation together. */
 const GONE_BLOCKS = 12_000
 
-/** A finished call whose receipt is owed; its result is not kept here. */
+/** A finished call whose receipt is owed. */
 interface Owed {
   readonly entry: ReceiptEntry
   readonly amount: bigint
@@ -69,12 +65,10 @@ export class Settler {
     })
   }
 
-  /** Finished calls whose receipt is not final yet. */
   get owedCount(): number {
     return this.#owed.size
   }
 
-  /** Takes up a finished call. */
   owe(claim: FinishedClaim): void {
     if (claim.settlement === 'final') return
     const { txId, minedAt, amount } = claim
@@ -84,7 +78,7 @@ export class Settler {
 
   /**
    * Once blocks have left the best chain, owes their receipts again, also the final ones: a miner with enough work can replace blocks
-   * deeper than {@link FINAL_DEPTH}. Resolves when the blocks are searched.
+   * deeper than {@link FINAL_DEPTH}.
    */
   takeUp(left: readonly BlockId[]): Promise<void> {
     for (const id of left) this.#left.add(id)
@@ -96,7 +90,6 @@ export class Settler {
     this.#owed.clear()
   }
 
-  /** Stops sending and waits for work under way. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancelTimer?.()
@@ -151,7 +144,7 @@ export class Settler {
       .sort((a, b) => deadlineOf(a) - deadlineOf(b))
   }
 
-  /** Sends entries in batches; in smaller ones if the account cannot pay for a large one. */
+  /** Smaller batches are sent if the account cannot pay for a large one. */
   async #send(due: readonly Owed[]): Promise<void> {
     let size = RECEIPT_ENTRIES_MAX
     for (let start = 0; start < due.length; ) {
@@ -163,9 +156,7 @@ export class Settler {
     }
   }
 
-  /**
-   * What the operator loses if the receipt is not mined in time. A refund is worth 0: it happens at the deadline without a receipt, too.
-   */
+  /** What the operator loses if the receipt is not mined in time. A refund is worth 0: it happens at the deadline by itself. */
   #worthOf(tx: Transaction): bigint {
     return entriesOf(tx).reduce((sum, { txId, outcome }) => {
       const earns = outcome === OUTCOME_DELIVERED && this.#escrow(txId) !== undefined
@@ -186,14 +177,12 @@ export class Settler {
     if (await store.advance(claim.state, owed)) this.owe(owed)
   }
 
-  /** Whether the escrow of a payment is closed so deep that nothing more is owed. */
   #isFinal(txId: TxId): boolean {
     const { database, head } = this.#deps.chain
     const closure = closureOf(database, txId)
     return closure !== undefined && head.header.height - closure.height >= FINAL_DEPTH
   }
 
-  /** Ends claims whose escrow is closed deep enough, or whose payment is gone for good. */
   async #finalise(): Promise<void> {
     const { database, head } = this.#deps.chain
     for (const [txId, { minedAt }] of [...this.#owed]) {

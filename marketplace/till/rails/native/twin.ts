@@ -24,9 +24,8 @@ export class Twin {
   }
 
   /**
-   * Whether another node registered the agent. A registration without a memo was made by hand: any node may sell. Without the body
-   * of the registration's block this is a guess. If this node began from a later snapshot, another node registered. Otherwise the
-   * registration counts as this node's. The guess is wrong for a node that restarts after it pruned another node's registration.
+   * Whether another node registered the agent. A registration without a memo was made by hand: any node may sell. Without the body of the
+   * registration's block this is a guess, which is wrong for a node that restarts after it pruned another node's registration.
    */
   get sells(): boolean {
     const { agent } = this.#shop
@@ -42,7 +41,7 @@ export class Twin {
     return sells
   }
 
-  /** Memo of the registration by the owner's key. A registration of the same id by another key has failed. */
+  /** A registration of the same id by another key has failed. */
   #memoIn(bodies: readonly TxBody[]): Uint8Array {
     const { agentId, owner } = this.#shop.operator
     const sent = bodies.find(

@@ -6,7 +6,6 @@ import type { PayloadOf } from '../../consensus/tx/kinds.ts'
 import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
 import type { Session } from './session.ts'
 
-/** The fields of a published service that are not its ids or its price. */
 type ServiceTexts = Omit<PayloadOf<'service_publish'>, 'agentId' | 'serviceId' | 'priceUsdMicros'>
 
 /** The agent as the chain holds it, as the payload of an update that changes nothing. */

@@ -16,7 +16,7 @@ export interface ToolShape {
 
 const SERVICE_ID = Type.String({ minLength: 1, maxLength: 64, description: 'Id of a service, like node-network-stats' })
 const REQUEST_TEXT = Type.String({ maxLength: 131_072, description: 'The input of the service, as its format says' })
-/** Maximum services in one search answer. All that a node sells fit. */
+/** Maximum services in one search answer: all that a node sells fit. */
 const FOUND_MAX = 60
 
 const FOUND = Type.Pick(ENTRY, [

@@ -30,9 +30,9 @@ export interface AtHead {
 export const ASSET_AMOUNT = Type.Object({ symbol: SYMBOL, decimals: DECIMALS, units: AMOUNT_TEXT, text: DECIMAL_TEXT })
 
 /**
- * Dollar price of one whole unit. `basis` is its source, `route` the pools that it was read over, `depthUsd` the dollars that the
- * shallowest of these pools holds on its other side, null without pools. `confidence` is low below 10000 dollars of depth, and while the
- * price of the native coin may be manipulated.
+ * Dollar price of one whole unit. `basis` is its source, `route` the pools that it was read over, `depthUsd` what the shallowest of these
+ * pools could pay for the asset, null without pools. `confidence` is low below 10000 dollars of depth, and while the price of the native
+ * coin may be manipulated.
  */
 export const PRICE = Type.Object({
   usd: DECIMAL_TEXT,

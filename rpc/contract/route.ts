@@ -63,7 +63,7 @@ export interface Route {
   readonly isDocument?: true
   /** `required`: only with the operator's token. `optional`: the token shows more. */
   readonly operator?: 'required' | 'optional'
-  /** Faults of this route, without those of `SHARED_ERRORS` in `route-errors.ts`, which all routes of a kind have. */
+  /** Faults of this route, without those of `SHARED_ERRORS` in `route-errors.ts`. */
   readonly errors?: readonly FaultCode[]
   readonly bucket: RateBucket
 }
@@ -74,7 +74,7 @@ type WordsOf<R, K extends string> = R extends { readonly [P in K]: infer S }
   : Readonly<Record<never, never>>
 
 export type ParamsOf<R> = WordsOf<R, 'params'>
-/** Numbers are numbers, not text. */
+/** Numbers in a query arrive as numbers, not as text. */
 export type QueryOf<R> = WordsOf<R, 'query'>
 /** Body of a route as its handler gets it. `unknown` means that the handler checks it. */
 export type BodyOf<R> = R extends

@@ -51,8 +51,8 @@ async function readInput(): Promise<Buffer> {
 }
 
 /**
- * Why a request looks like the name of a file: it is `-`, or `@` and an existing path as in other programs, or the path
- * of a file. The user most likely means the content, but would pay for sending the name. Null if it is a plain request.
+ * Why a request looks like the name of a file: the user most likely means the content, but would pay for sending the name. Null if it is a
+ * plain request.
  */
 async function fileSlip(request = ''): Promise<string | null> {
   const meant = request.startsWith('@') ? request.slice(1) : request

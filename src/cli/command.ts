@@ -48,7 +48,7 @@ export function nodeUrl({ config, flags }: Pick<CommandContext, 'config' | 'flag
 }
 
 export const RPC_FLAG = { rpc: 'Base address of the node; default: the local API' }
-/** So that a script can pass one set of flags to every command. */
+/** Lets a script pass one set of flags to every command. */
 export const OFFLINE_FLAG = { rpc: 'Accepted as by other commands, but no node is asked' }
 export const WALLET_FLAG = { wallet: 'Name of the wallet; default: caller' }
 export const FEE_FLAG = { 'max-fee': 'Highest fee in coins; default 0.1' }

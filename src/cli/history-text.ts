@@ -109,8 +109,8 @@ export async function historyRow(event: Fields, own: string, asking: Asking): Pr
 }
 
 /**
- * An event for a program: the node's own fields, the fee if `own` paid it, and the amounts that the chain computed, in
- * base units and receipt order. Each is null if absent or no longer held by the node. A withdrawal also has its state.
+ * For programs: the node's own fields, the fee if `own` paid it, and the amounts that the chain computed, in base units and receipt order.
+ * Fee and amounts are null if absent or no longer held by the node. A withdrawal also has its state.
  */
 export async function historyFacts(event: Fields, own: string, asking: Asking): Promise<Fields> {
   const { fee, amounts } = await chargesOf(event, own, asking)

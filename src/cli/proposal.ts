@@ -16,9 +16,8 @@ export interface Proposal<K extends TxKind = TxKind> {
   /** Labels of the amounts in its receipt, in order. */
   readonly amounts: readonly AmountLabel[]
   /**
-   * By what to multiply the coin amount in the receipt to get the worth of the transaction: liquidity has two sides of
-   * equal worth, a swap and a claim have one. Sending a transaction that is worth less than its fee is a loss. Absent if
-   * the transaction is not sent for its worth.
+   * Multiplies the coin amount in the receipt to get the worth of the transaction: liquidity has two sides of equal worth, a swap and a
+   * claim have one. Absent if the transaction is not sent for its worth.
    */
   readonly coinSides?: bigint
   /** Facts for programs on a dry run, besides those of the chain. */

@@ -15,7 +15,7 @@ const WORD_CHARS_SHOWN = 60
 /** Marks a place where something was left out. */
 type Cut = (what: string) => string
 
-/** Depth, width and length are bounded. Each cut is marked, and then a last line says how to see the whole. */
+/** Depth, width and length are bounded. Each cut is marked, and after any cut a last line says how to see the whole. */
 export function resultLines(result: unknown): readonly string[] {
   let isCut = false
   const cut: Cut = (what) => {

@@ -85,7 +85,7 @@ async function sharedKey(config: Config, { params, resolution }: CommandContext)
 
 /**
  * Two nodes that sell with the same key would both work for the same payment. So a node that is told to join peers does not sell with the
- * shared key. Mining may still pay that key.
+ * shared key. Mining may still pay that key. A node that finds its peers by itself sees on chain whether another one sells.
  */
 function withoutSelling(config: Config, { note }: CommandContext, shared: string): Config {
   if (config.p2p.peers.length === 0) return config

@@ -29,7 +29,7 @@ export function walletName({ flags }: Pick<CommandContext, 'flags'>): Result<str
   )
 }
 
-/** Whether a wallet is one that the first start on the devnet makes. */
+/** Whether {@link importDevWallets} makes this wallet. */
 export function isDevWallet(wallet: string, { name }: NetworkParams): boolean {
   return name === 'devnet' && [CALLER_WALLET, MARKET_WALLET].includes(wallet)
 }

@@ -62,7 +62,7 @@ export interface ClientOptions extends CeilingOptions {
   readonly network?: NetworkName | NetworkFacts
   /** Sellers that may be paid. Default: all. */
   readonly allow?: AllowList
-  /** Address of a second node, whose coin price and headers are compared with those of the node that is called. */
+  /** Address of a second node. Its coin price counts too, and it must have the block of a receipt. */
   readonly secondNode?: string
   /** Where payments are recorded before they are sent. Default: memory, which ends with the process. */
   readonly journal?: PaymentJournal

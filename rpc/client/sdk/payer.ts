@@ -132,8 +132,8 @@ export class Payer {
   }
 
   /**
-   * Dollars of a base unit by the dearest known price. The node has priced its own quotes already. The seller's word alone does not count,
-   * unless the options bound the coins.
+   * Dollars of a base unit by the dearest known price. A quote from the own node has that node's price already. The seller's word alone
+   * does not count, unless the options bound the coins.
    */
   async #dollarsPerUnit(quote: Quote): Promise<number | null> {
     const { price, second, client, facts, isOwn, ceilings } = this.#parts

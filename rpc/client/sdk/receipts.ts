@@ -17,8 +17,8 @@ export interface ReceiptBasis {
 }
 
 /**
- * Checks a result and its receipt against what was paid, without trusting a node. Only a second node, if there is one, is asked whether the
- * block is on the best chain.
+ * Checks a result and its receipt against what was paid, without trusting a node. A second node, if there is one, tells whether the block
+ * is on the best chain.
  */
 export async function checkReceipt(
   { result, receipt }: { readonly result: unknown; readonly receipt: Receipt },

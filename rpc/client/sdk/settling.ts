@@ -123,7 +123,7 @@ export function requestOf(payment: Payment): string {
 }
 
 const ENDS: ReadonlySet<unknown> = new Set(['completed', 'refunded', 'refund_pending'])
-/** Codes of refusals because the payment was redeemed before. */
+/** The payment was redeemed before. */
 const REDEEMED: ReadonlySet<string> = new Set(['payment_already_redeemed', 'result_expired'])
 
 /** Whether a paid call in this state is over. Its refund may still be under way. */

@@ -24,7 +24,7 @@ import type { Session } from '../session.ts'
 import { readAddress, readAgentId, readServiceId, textFlag, usage } from '../values.ts'
 import { writingCommand } from '../writing.ts'
 
-/** Undefined if not given. */
+/** A field is undefined if not given. */
 interface AgentAsked {
   readonly agentId: AgentId
   readonly name: string | undefined
@@ -179,7 +179,7 @@ function readCapabilities(list: string | undefined): Result<number | undefined> 
   return ok(capabilitySet(capabilities))
 }
 
-/** Undefined if not given. */
+/** A field is undefined if not given. */
 interface ServiceAsked {
   readonly agentId: AgentId
   readonly serviceId: ServiceId

@@ -118,7 +118,7 @@ async function quote(client: NodeClient, { words, note, params, flags }: Command
   return fail(fault('cli/price-too-high', { price, limit: `${most} ${params.ticker}` }))
 }
 
-/** How a request must look, in the seller's words. Empty if the seller gives neither a format nor an example. */
+/** In the seller's words. Empty if the seller gives neither a format nor an example. */
 function requestHint({ requestFormat, example }: NodeAnswer['body']): string {
   const [form, shown] = [textOf(requestFormat, '').trim(), textOf(example, '').trim()]
   return [form, shown === '' ? '' : `for example: ${shown}`].filter((part) => part !== '').join('; ')
@@ -207,7 +207,7 @@ async function showResult(
   return EXIT.unverified
 }
 
-/** Saves the file in a result. If that fails, prints how to fetch the paid answer again, without the path that failed. */
+/** If saving fails, the printed hint leaves out the path that failed. */
 async function save(
   context: CommandContext,
   path: string,

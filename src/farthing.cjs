@@ -56,8 +56,7 @@ function relay(binary) {
   })
 }
 
-// Whether a source is as it was when the bundle was made. A copy has other times, but the same hash. The time of the last change
-// to the file's record (ctime) cannot be set by an archive or a copy, as the time of its content (mtime) can.
+// A copied source has another ctime, but the same hash. An archive or a copy can set the mtime of a file, but not its ctime.
 function isUnchanged(source) {
   var file = path.join(root, source[0])
   var stat

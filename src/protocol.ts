@@ -22,8 +22,8 @@ import { NATIVE_BACKEND } from './crypto/native-backend.ts'
 const { symbol } = LAUNCH_RULES.coin
 
 /**
- * The one list of ledgers. Automatic effects run in this order and genesis is written in it: the token ledger comes before the ledgers of
- * what holds tokens. A transaction kind without a handler does not compile.
+ * Automatic effects run, and genesis is written, in this order: the token ledger comes before the ledgers of what holds tokens. A
+ * transaction kind without a handler does not compile.
  */
 export const PROTOCOL: Protocol = {
   modules: [

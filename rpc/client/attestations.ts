@@ -25,7 +25,6 @@ export interface Statement {
   readonly action: AttestedAction
 }
 
-/** A statement with one member's signature. */
 export interface SignedStatement extends Statement {
   readonly keyIndex: number
   readonly signature: Uint8Array
@@ -55,14 +54,13 @@ function messageOf({ network, action, epoch }: Statement): Uint8Array {
   return attestationMessage(network, attestationDigest(action, epoch))
 }
 
-/** JSON of a signed statement, which members pass on. */
 export function signedToJson(prefix: string, signed: SignedStatement): JsonObject {
   const { network, epoch, action, keyIndex, signature } = signed
   const where = { version: VERSION, chainId: network.chainId, genesis: network.genesis, epoch }
   return { ...where, action: actionToJson(prefix, action), keyIndex, signature: toHex(signature) }
 }
 
-/** Reads the JSON of {@link signedToJson}. The sender is not trusted. */
+/** The sender of the JSON is not trusted. */
 export function signedFromJson(prefix: string, rules: TxRules, json: unknown): Result<SignedStatement> {
   const { version, chainId, genesis, epoch, action: stated, keyIndex, signature } = fieldsOf(json)
   if (version !== VERSION) return unusable('version', 'is unknown')
@@ -77,7 +75,6 @@ export function signedFromJson(prefix: string, rules: TxRules, json: unknown): R
   return ok({ network, epoch, action: action.value, keyIndex, signature: fromHex(signature) })
 }
 
-/** Joins signatures over one statement. All must have the same digest, epoch and network. */
 export function mergeSigned(all: readonly SignedStatement[]): Result<Attested> {
   const [first] = all
   if (first === undefined) return unusable('signatures', 'there are none')
@@ -93,8 +90,8 @@ export function mergeSigned(all: readonly SignedStatement[]): Result<Attested> {
 }
 
 /**
- * The attestation with exactly as many signatures as the committee wants. Surplus signatures are dropped. A fault says why
- * the chain would refuse it, so that no sender pays a fee to find out.
+ * The attestation with exactly as many signatures as the committee wants. A fault says why the chain would refuse it, so that no sender
+ * pays a fee to find out.
  */
 export function completeAttestation(
   backend: SignatureBackend,

@@ -1,5 +1,4 @@
-// The public interface of `farthing/client`. Beside it only `wallet.ts` and `x402.ts` of this folder are public, each as an entry of its
-// own.
+// The public interface of `farthing/client`. The only other public files of this folder are `wallet.ts` and `x402.ts`.
 
 export { AgentClient, type ClientOptions, createClient, type Resumable } from './sdk/agent-client.ts'
 export {
@@ -16,7 +15,6 @@ export {
 } from './sdk/errors.ts'
 export { fileJournal } from './sdk/file-journal.ts'
 export { type KeyedTexts, memoryJournal, storageJournal } from './sdk/journal.ts'
-/** Types of arguments and results. */
 export type {
   AllowList,
   CallResult,

@@ -2,7 +2,7 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { readAnswer, refusal, type Transport } from './http.ts'
 
-/** An event as received. Its data is text of an untrusted node. */
+/** `data` is text of an untrusted node. */
 export interface ReceivedEvent {
   readonly event: string
   readonly id: string
@@ -41,8 +41,8 @@ function readEvent(block: string): ReceivedEvent {
 }
 
 /**
- * Opens a stream of events, after `lastEventId` if that is given. It ends with the connection, when the node is silent
- * too long or sends an event that is too long, or with the signal. Faults: `cli/node-unreachable`, and `cli/refused` with the node's words.
+ * The stream ends with the connection or the signal, or if the node is silent too long or sends too long an event. Faults:
+ * `cli/node-unreachable`, and `cli/refused` with the node's words.
  */
 export async function openEvents(
   baseUrl: string,

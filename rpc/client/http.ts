@@ -2,15 +2,14 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { isDeeperThan } from '../../consensus/primitives/nesting.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
-/** An answer of a node: status and parsed JSON. */
 export interface NodeAnswer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
-  /** Milliseconds of its Retry-After header. Absent if the header is missing or names no whole seconds. */
+  /** From the header Retry-After. Absent if that names no whole seconds. */
   readonly retryAfterMs?: number
 }
 
-/** How a client reaches nodes: its `fetch` (default: the global one) and a signal that ends every request. */
+/** `fetch` is by default the global one. The signal ends every request. */
 export interface Transport {
   readonly fetch?: typeof globalThis.fetch
   readonly signal?: AbortSignal
@@ -19,7 +18,7 @@ export interface Transport {
 /** Maximum wait for an answer. A paid call waits for its block within this time. */
 const TIMEOUT_MS = 90_000
 
-/** Maximum bytes of a good answer. A hostile node could send without end. Farthing nodes send a few MiB. */
+/** A hostile node could send without end. Farthing nodes send a few MiB. */
 const ANSWER_BYTES_MAX = 33_554_432
 const REFUSAL_BYTES_MAX = 1_048_576
 /** Maximum nesting of an answer. Printing is recursive, and deeper JSON could overflow the stack. */
@@ -31,7 +30,7 @@ export function isUnanswered({ code }: Fault): boolean {
   return code === 'cli/node-unreachable' || code === 'cli/ended'
 }
 
-/** Asks a node. Every HTTP answer is a value. Faults: `cli/node-unreachable`; `cli/ended` if the transport's signal ended it. */
+/** Every HTTP answer is a value. Faults: `cli/node-unreachable`; `cli/ended` if the transport's signal ended the request. */
 export async function askNode(
   baseUrl: string,
   path: string,
@@ -50,7 +49,7 @@ export async function askNode(
   }
 }
 
-/** Reads an HTTP answer to its end. A too long or too deep answer is dropped, and counts as an error (502) of the node. */
+/** A too long or too deep answer is dropped, and counts as an error (502) of the node. */
 export async function readAnswer(response: Response): Promise<NodeAnswer> {
   const text = await readText(response.body, response.ok ? ANSWER_BYTES_MAX : REFUSAL_BYTES_MAX)
   if (text === undefined) return { status: 502, body: { error: 'its answer has no end', code: 'too_long' } }
@@ -62,13 +61,13 @@ export async function readAnswer(response: Response): Promise<NodeAnswer> {
   return { status: response.status, body, ...told }
 }
 
-/** Reads a refusal or a quote. No fields if it is too long. A text that is not JSON is the field `error`. */
+/** No fields if the answer is too long. A text that is not JSON becomes the field `error`. */
 export async function readRefusal(response: Response): Promise<NodeAnswer['body']> {
   const text = await readText(response.body, REFUSAL_BYTES_MAX)
   return text === undefined ? {} : fieldsOf(parse(text))
 }
 
-/** The text of a body. If it has more than `bytesMax` bytes, the connection is ended and the result is undefined. */
+/** Undefined, and the connection is ended, if the body has more than `bytesMax` bytes. */
 async function readText(body: ReadableStream<Uint8Array> | null, bytesMax: number): Promise<string | undefined> {
   if (body === null) return ''
   // Some browsers cannot iterate over a stream.
@@ -95,7 +94,6 @@ function grown(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<Array
   return larger
 }
 
-/** Sends JSON to a node. */
 export function postJson(
   baseUrl: string,
   path: string,
@@ -106,7 +104,6 @@ export function postJson(
   return askNode(baseUrl, path, { method: 'POST', headers, body: JSON.stringify(body) }, transport)
 }
 
-/** Sends bytes to a node. */
 export function postBytes(
   baseUrl: string,
   path: string,
@@ -117,13 +114,11 @@ export function postBytes(
   return askNode(baseUrl, path, { method: 'POST', headers, body: bytes as Uint8Array<ArrayBuffer> }, transport)
 }
 
-/** The body of a successful answer, or else {@link refusal}. */
 export function expectOk(answer: Result<NodeAnswer>): Result<NodeAnswer['body']> {
   if (!answer.ok) return answer
   return answer.value.status < 300 ? ok(answer.value.body) : fail(refusal(answer.value))
 }
 
-/** The node's words about what it refused, with the names that it suggests. */
 export function refusal({ status, body }: NodeAnswer): Fault {
   const { suggestions } = fieldsOf(body.details)
   const names = Array.isArray(suggestions) ? suggestions.filter((name) => typeof name === 'string') : []
@@ -132,12 +127,10 @@ export function refusal({ status, body }: NodeAnswer): Fault {
   return fault('cli/refused', { message })
 }
 
-/** A text of an answer, or `otherwise` if the value is no text. */
 export function textOf(value: unknown, otherwise: string): string {
   return typeof value === 'string' ? value : otherwise
 }
 
-/** Fields of an object in an answer. None if the value is no object. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return value !== null && typeof value === 'object' ? (value as Readonly<Record<string, unknown>>) : {}
 }

@@ -19,44 +19,37 @@ import { STABLE, TOKEN } from '../contract/tokens.ts'
 import { postBytes } from './http.ts'
 import { decodedAnswer, NodeClient } from './node-client.ts'
 
-/** An amount of an asset in base units. */
 export const UNITS = Type.Pick(ASSET_AMOUNT, ['symbol', 'decimals', 'units'])
 /** An amount of an asset in base units. */
 export type UnitsView = Decoded<typeof UNITS>
-/** An asset and its decimals. */
 export type AssetView = Omit<UnitsView, 'units'>
 
-/** The answer of `/api/v1/tokens/{symbol}`. */
 export const TOKEN_ANSWER = Type.memberOf('token', Type.Pick(TOKEN, ['symbol', 'decimals', 'frozen', 'hidden']))
-/** The facts of a token that transactions need. */
 export type TokenView = Decoded<typeof TOKEN_ANSWER>
 
 const STABLE_PART = Type.Object({ ...Type.Pick(STABLE, ['symbol']).properties, supply: UNITS, reserve: UNITS })
-/** The answer of `/api/v1/stables`. */
 export const STABLES_ANSWER = Type.memberOf('stables', Type.Array(STABLE_PART))
-/** A stable token with its backing. */
 export type StableView = Decoded<typeof STABLE_PART>
 
 const FEE_BPS_BOUND = 10_000
 const FEE_BPS = Type.decodedBy(COUNT, (bps) => (bps < FEE_BPS_BOUND ? bps : undefined))
-/** A name that the node gives. It is never trusted: commands make names from the assets. */
+/** A name from the node, which is not trusted. */
 const LABEL = Type.String()
 const POOL_PART = Type.Object({
   ...Type.Pick(POOL, ['id', 'shares']).properties,
   ...{ name: LABEL, feeBps: FEE_BPS, x: UNITS, y: UNITS },
 })
-/** A pool with its reserves. `shares` includes the locked shares. */
+/** `shares` includes the locked shares. */
 export type PoolView = Decoded<typeof POOL_PART>
-/** The answer of `/api/v1/pools/{id}`. Its amounts must be above zero: a pool never runs dry, and clients divide by its amounts. */
+/** Amounts must be above zero, since clients divide by them. */
 export const POOL_ANSWER = Type.decodedBy(Type.memberOf('pool', POOL_PART), (pool) => {
   const { x, y, shares } = pool
   return x.units > 0n && y.units > 0n && shares > 0n && x.symbol !== y.symbol ? pool : undefined
 })
 
 const HOP_PART = Type.Object({ pool: LABEL, feeBps: FEE_BPS, out: UNITS })
-/** One pool of a quoted route. */
 export type HopView = Decoded<typeof HOP_PART>
-/** The answer of `/api/v1/quote`. A route over more than {@link HOPS_MAX} pools is refused, since no swap can use it. */
+/** A route over more than {@link HOPS_MAX} pools is refused, since no swap can use it. */
 export const QUOTE_ANSWER = Type.decodedBy(
   Type.Object({ amountIn: UNITS, amountOut: UNITS, route: Type.Array(HOP_PART) }),
   (quote) => (quote.route.length > 0 && quote.route.length <= HOPS_MAX ? quote : undefined),
@@ -73,18 +66,17 @@ const STAKE_PART = Type.Object({
   ...Type.Pick(STAKE, ['tier', 'unlocksAt', 'unlocked']).properties,
   ...{ stakeId: HEX_32 as Schema<string, TxId>, staked: UNITS, pending: UNITS },
 })
-/** The answer of `/api/v1/accounts/{address}/holdings`. It lists at most 100 of each kind. */
+/** The node lists at most 100 of each kind. */
 export const HOLDINGS_ANSWER = Type.Object({
   ...Type.Pick(HOLDINGS, ['truncated']).properties,
   ...{ native: UNITS, tokens: Type.Array(UNITS) },
   ...{ positions: Type.Array(POSITION_PART), stakes: Type.Array(STAKE_PART) },
 })
-/** What an address holds. */
 export type HoldingsView = Decoded<typeof HOLDINGS_ANSWER>
 
-/** A record that a transaction would change. `of` names it. Null before or after means that it does not exist then. */
+/** `of` names the record. Null before or after means that it does not exist then. */
 export type ChangeView = Decoded<typeof CHANGE>
-/** The answer of `POST /api/v1/tx/simulate`. `code` is the API code of the failure, `error` a sentence. */
+/** `code` is the API code of the failure, `error` a sentence. */
 export const SIMULATION_ANSWER = Type.decodedBy(
   Type.Pick(SIMULATED, ['wouldMine', 'success', 'code', 'fault', 'fee', 'amounts', 'changes']),
   ({ fault: refusal, amounts, ...simulation }) => ({
@@ -105,21 +97,18 @@ const COMMITTEE_PART = Type.Object({
   ...Type.Pick(COMMITTEE, ['epoch', 'threshold', 'haltThreshold']).properties,
   keys: Type.Array(MEMBER_KEY),
 })
-/** The committee in the answer of `/api/v1/bridge`. Null if the network has none. */
+/** Null if the network has no committee. */
 export const COMMITTEE_ANSWER = Type.memberOf('committee', orNull(COMMITTEE_PART))
-/** The committee facts that signing needs. */
 export type CommitteeView = Decoded<typeof COMMITTEE_PART>
 
 const WITHDRAWAL_PART = Type.Object({
   ...Type.Pick(WITHDRAWAL, ['recipient', 'status']).properties,
   ...{ network: Type.memberOf('number', COUNT), receives: UNITS },
 })
-/** The answer of `/api/v1/bridge/withdrawals/{id}`. */
 export const WITHDRAWAL_ANSWER = Type.memberOf('withdrawal', WITHDRAWAL_PART)
-/** The withdrawal facts that signing needs. */
 export type WithdrawalView = Decoded<typeof WITHDRAWAL_PART>
 
-/** The receipt in the answer of `/api/v1/tx/{txId}`. Success follows from `code` alone, not from what the node says beside it. */
+/** Success follows from `code` alone, not from what the node says beside it. */
 export const RECEIPT_PART = Type.decodedBy(
   Type.Object({
     ...{ code: COUNT, fee: AMOUNT_TEXT, amounts: Type.Array(AMOUNT_TEXT) },
@@ -135,7 +124,6 @@ export const RECEIPT_PART = Type.decodedBy(
 /** Outcome of a mined transaction. Amounts are in base units. */
 export type ReceiptView = Decoded<typeof RECEIPT_PART>
 
-/** The answer of `/api/v1/agents/{id}`. */
 export const AGENT_ANSWER = Type.memberOf(
   'agent',
   Type.Object({
@@ -143,10 +131,8 @@ export const AGENT_ANSWER = Type.memberOf(
     services: Type.Array(Type.Pick(SERVICE, ['serviceId', 'name', 'description', 'requestFormat', 'capability'])),
   }),
 )
-/** An agent of the registry. Its addresses are text. */
 export type AgentView = Decoded<typeof AGENT_ANSWER>
 
-/** Typed access to a node's ledgers: tokens, pools, holdings, agents, bridge, simulation. */
 export class LedgerClient extends NodeClient {
   /** A token, or the native coin. */
   token(symbol: string): Promise<Result<TokenView>> {
@@ -175,7 +161,7 @@ export class LedgerClient extends NodeClient {
     return this.read('/api/v1/agents/{id}', { id }, AGENT_ANSWER)
   }
 
-  /** What a transaction would do in the next block. Signatures are not verified: send none that could be used. */
+  /** The node does not verify signatures: send none that could be used. */
   async simulate(tx: Transaction): Promise<Result<SimulationView>> {
     const path = '/api/v1/tx/simulate'
     return decodedAnswer(
@@ -185,14 +171,14 @@ export class LedgerClient extends NodeClient {
     )
   }
 
-  /** The committee of the bridge. Fault: `bridge/closed`. */
+  /** Fault: `bridge/closed`. */
   async committee(): Promise<Result<CommitteeView>> {
     const committee = await this.read('/api/v1/bridge', {}, COMMITTEE_ANSWER)
     if (!committee.ok) return committee
     return committee.value === null ? fail(fault('bridge/closed', { network: 'any other' })) : ok(committee.value)
   }
 
-  /** A withdrawal by the id of its transaction. */
+  /** By the id of its transaction. */
   withdrawal(id: string): Promise<Result<WithdrawalView>> {
     return this.read('/api/v1/bridge/withdrawals/{id}', { id }, WITHDRAWAL_ANSWER)
   }

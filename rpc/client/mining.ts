@@ -12,7 +12,6 @@ import { openEvents } from './event-stream.ts'
 import { askNode, expectOk, postJson, textOf } from './http.ts'
 import { isHeight } from './node-client.ts'
 
-/** A mining job that was checked. */
 export interface JobView {
   readonly jobId: string
   readonly height: number
@@ -31,20 +30,16 @@ export interface JobOwner {
   readonly text: string
 }
 
-/** A node's answer to a nonce. `code` is that of the error envelope. */
 export type WorkAnswer =
   | { readonly accepted: true; readonly id: string; readonly height: number }
   | { readonly accepted: false; readonly code: string; readonly message: string }
 
-/** Maximum cost of a hash. A node could name a cost that takes all memory or time. */
+/** A node could name a cost that takes all memory or time. */
 const COST_MAX: PowRules = { memoryKiB: 65_536, passes: 16, lanes: 16 }
 
 const JOB = Type.Omit(MINING_JOB, ['time', 'weightUsed', 'baseFee', 'tips', 'subsidy', 'reward', 'expires'])
 
-/**
- * Reads and checks a job. Undefined if it is malformed or contradicts itself, if the block pays another address, or if a hash costs too
- * much.
- */
+/** Undefined if the job is malformed or contradicts itself, if the block pays another address, or if a hash costs too much. */
 export function readJob(answer: unknown, miner: Address): JobView | undefined {
   const job = Type.decode(JOB, answer)
   if (job === undefined || !isHex(job.header, HEADER_BYTES - NONCE_BYTES)) return undefined
@@ -67,7 +62,6 @@ function isBearable({ salt, memoryKiB, passes, lanes }: Decoded<typeof JOB>['pow
   return memoryKiB <= COST_MAX.memoryKiB && passes <= COST_MAX.passes && lanes <= COST_MAX.lanes
 }
 
-/** The newest job for an address. */
 export async function askJob(baseUrl: string, { address, text }: JobOwner): Promise<Result<JobView>> {
   const answer = expectOk(await askNode(baseUrl, `/api/v1/mining/template?${new URLSearchParams({ address: text })}`))
   if (!answer.ok) return answer
@@ -77,7 +71,7 @@ export async function askJob(baseUrl: string, { address, text }: JobOwner): Prom
 
 const NO_JOB = 'what it gives as a job is not one that this client understands, or pays another address'
 
-/** Submits a nonce. Every answer of the node is a value. */
+/** Every answer of the node is a value. */
 export async function submitNonce(baseUrl: string, jobId: string, nonce: bigint): Promise<Result<WorkAnswer>> {
   const answer = await postJson(baseUrl, '/api/v1/mining/submit', { jobId, nonce: nonce.toString() })
   if (!answer.ok) return answer
@@ -87,10 +81,7 @@ export async function submitNonce(baseUrl: string, jobId: string, nonce: bigint)
   return ok({ accepted: false, code: textOf(body.code, 'no_code'), message: textOf(body.error, String(status)) })
 }
 
-/**
- * Follows the jobs for an address, beginning with the newest. Ends with the stream, or with the first job that is unusable.
- * Faults: those of `openEvents`.
- */
+/** The newest job comes first. Ends with the stream, or with the first job that is unusable. Faults: those of `openEvents`. */
 export async function followJobs(
   baseUrl: string,
   { address, text }: JobOwner,

@@ -9,10 +9,8 @@ import type { OperationId, ROUTES } from '../contract/table.ts'
 import { askNode, expectOk, type NodeAnswer, postBytes, postJson, type Transport } from './http.ts'
 
 type GetRoute = Extract<(typeof ROUTES)[OperationId], { readonly method: 'GET' }>
-/** Paths of the routes with the method GET, parameters in braces. */
 export type GetPath = GetRoute['path']
 type RouteAt<P extends GetPath> = Extract<GetRoute, { readonly path: P }>
-/** What a node answers at a path. */
 type AnswerAt<P extends GetPath> = JsonOf<RouteAt<P>>
 
 /** An unsigned integer of at most 19 digits: decimal text in JSON, `bigint` for clients. */
@@ -35,12 +33,10 @@ const TX_ANSWER = Type.Object({
 })
 const PAYOUT_ANSWER = Type.memberOf('agent', Type.memberOf('payout', ADDRESS_TEXT))
 
-/** What the API says about its network. */
 export type StatusView = Decoded<typeof STATUS_ANSWER>
-/** What the API says about a transaction. */
 export type TransactionView = Decoded<typeof TX_ANSWER>
 
-/** Typed access to one node. Every method gives the node's answer or a fault, never an exception. */
+/** Every method gives the node's answer or a fault, never an exception. */
 export class NodeClient {
   readonly baseUrl: string
   protected readonly transport: Transport
@@ -66,7 +62,6 @@ export class NodeClient {
     return this.read('/api/v1/tx/{txId}', { txId }, TX_ANSWER)
   }
 
-  /** Payout address of an agent, as text. */
   payout(agentId: string): Promise<Result<string>> {
     return this.read('/api/v1/agents/{id}', { id: agentId }, PAYOUT_ANSWER)
   }
@@ -93,7 +88,7 @@ export class NodeClient {
     return postJson(this.baseUrl, `/api/x402/${encodeURIComponent(serviceId)}`, body, this.transport)
   }
 
-  /** The answer at a path, decoded by a part of its schema. Fault: `cli/refused` if it does not fit. */
+  /** Fault: `cli/refused` if the answer does not fit. */
   protected async read<P extends GetPath, W, D>(
     path: P,
     params: ParamsOf<RouteAt<P>>,
@@ -106,12 +101,11 @@ export class NodeClient {
   }
 }
 
-/** A path with its parameters filled in. */
 export function pathWith(path: string, params: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] as string))
 }
 
-/** An answer of a node, decoded by a schema. Fault: `cli/refused` if it does not fit. */
+/** Fault: `cli/refused` if the answer does not fit the schema. */
 export function decodedAnswer<W, D>(path: string, answer: Result<NodeAnswer>, schema: Schema<W, D>): Result<D> {
   const body = expectOk(answer)
   if (!body.ok) return body
@@ -123,7 +117,6 @@ export function decodedAnswer<W, D>(path: string, answer: Result<NodeAnswer>, sc
 /** The chain stays below this height for two hundred years. */
 const HEIGHT_BOUND = 2 ** 31
 
-/** Whether a value is a possible height. */
 export function isHeight(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < HEIGHT_BOUND
 }

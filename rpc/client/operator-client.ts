@@ -8,18 +8,15 @@ import { TRIAL } from '../contract/trials.ts'
 import { askNode, expectOk, type NodeAnswer } from './http.ts'
 import { decodedAnswer, pathWith } from './node-client.ts'
 
-/** A peer of a node. Its address is null without the operator's token. */
+/** The address is null without the operator's token. */
 export type PeerView = Decoded<typeof PEER>
-/** A banned peer or address. */
 export type BanView = Decoded<typeof BAN>
-/** Facts about an API key, without its secret. */
 export type KeyView = Decoded<typeof API_KEY>
 
 const PEERS_ANSWER = Type.Object({ enabled: Type.Boolean(), peers: Type.Array(PEER) })
 const BANS_ANSWER = Type.memberOf('bans', Type.Array(BAN))
 const KEYS_ANSWER = CHAT_KEY_ROUTES.listKeys.answers[200].schema
 const NEW_KEY_ANSWER = CHAT_KEY_ROUTES.createKey.answers[201].schema
-/** A new key with its secret, which is shown only once. */
 export type NewKeyView = Decoded<typeof NEW_KEY_ANSWER>
 
 const TRIAL_ANSWER = Type.decodedBy(
@@ -29,7 +26,6 @@ const TRIAL_ANSWER = Type.decodedBy(
     outcome: ok ? { ok, result } : { ok, ...error },
   }),
 )
-/** The outcome of a trial: the result, or the error. */
 export type TrialView = Decoded<typeof TRIAL_ANSWER>
 
 const PEERS = '/api/v1/peers'
@@ -37,12 +33,12 @@ const BANS = `${PEERS}/bans`
 const KEYS = '/api/v1/keys'
 const KEYS_A_PAGE = 200
 
-/** Wishes for a new API key. An absent limit leaves what the owner may. Without an expiry the key does not end. */
+/** An absent limit is that of the owner. Without an expiry the key does not end. */
 export type KeyWish = BodyOf<typeof CHAT_KEY_ROUTES.createKey>
-/** Changes of an API key. Null removes a limit. */
+/** Null removes a limit. */
 export type KeyEdit = BodyOf<typeof CHAT_KEY_ROUTES.changeKey>
 
-/** Operations for the operator of a node. Every request carries the token, so never give the token of another node. */
+/** Every request carries the token, so never give the token of another node. */
 export class OperatorClient {
   readonly baseUrl: string
   readonly #headers: Readonly<Record<string, string>>
@@ -53,7 +49,6 @@ export class OperatorClient {
     this.#headers = token === null ? {} : { authorization: `Bearer ${token}` }
   }
 
-  /** Connected peers; their addresses only with the token. */
   peers(): Promise<Result<Decoded<typeof PEERS_ANSWER>>> {
     return this.#ask(PEERS, {}, PEERS_ANSWER)
   }
@@ -62,7 +57,7 @@ export class OperatorClient {
     return this.#ask(BANS, {}, BANS_ANSWER)
   }
 
-  /** Bans a peer id or an IP address. Default: a day. */
+  /** Default: a day. */
   ban(target: { readonly peer: string } | { readonly ip: string }, hours?: number): Promise<Result<BanView>> {
     return this.#ask(BANS, jsonOf(hours === undefined ? target : { ...target, hours }), BAN)
   }
@@ -83,7 +78,7 @@ export class OperatorClient {
     return this.#ask(`${KEYS}?limit=${KEYS_A_PAGE}${from}`, {}, KEYS_ANSWER)
   }
 
-  /** Makes an API key. Only this answer has its secret. */
+  /** Only this answer has the secret. */
   createKey(wish: KeyWish): Promise<Result<NewKeyView>> {
     return this.#ask(KEYS, jsonOf(wish), NEW_KEY_ANSWER)
   }

@@ -28,16 +28,12 @@ export interface ClientQuote {
   readonly raw: NodeAnswer['body']
 }
 
-/**
- * A signed payment with the secret that redeems it. Keep transaction and secret until the answer is there: without them the call cannot be
- * resumed.
- */
+/** Keep both until the answer is there: without them the call cannot be resumed. */
 export interface PreparedPayment {
   readonly tx: Transaction
   readonly secret: Uint8Array
 }
 
-/** Asks for the price of a call. */
 export async function quoteCall(client: NodeClient, serviceId: string, request: string): Promise<Result<ClientQuote>> {
   const answer = await client.call(serviceId, { request })
   if (!answer.ok) return answer
@@ -84,7 +80,6 @@ export function strangeAsset(
   return `the offer counts ${ticker} with other decimals than ${decimals}`
 }
 
-/** Signs the payment of a quote. It commits to the request and is locked to the secret. */
 export async function preparePayment(
   client: NodeClient,
   params: ClientParams,

@@ -28,7 +28,6 @@ import type { NodeClient } from './node-client.ts'
  */
 export const FEE_MAX_DEFAULT = 10_000_000n
 
-/** The network parameters that a client needs. */
 export interface ClientParams extends Pick<NetworkParams, 'name' | 'addressPrefix' | 'ticker' | 'decimals'> {
   readonly steps: readonly {
     readonly rules: {
@@ -38,7 +37,6 @@ export interface ClientParams extends Pick<NetworkParams, 'name' | 'addressPrefi
   }[]
 }
 
-/** What a transaction does. */
 export interface Intent<K extends TxKind = TxKind> {
   readonly kind: K
   readonly payload: PayloadOf<K>
@@ -58,7 +56,6 @@ interface Draft {
 /** Which nonce a transaction takes: the next after the waiting ones of its sender, or after the mined ones. */
 type NonceBehind = 'waiting' | 'mined'
 
-/** Writes a transaction with the nonce and the fees that the node suggests. */
 async function draftTransaction<K extends TxKind>(
   client: NodeClient,
   params: ClientParams,

@@ -73,7 +73,6 @@ export function verifyPaidAnswer(
   }
 }
 
-/** Names of the checks that failed. */
 export function failedChecks(verification: Verification): readonly string[] {
   return Object.entries(verification).flatMap(([name, good]) => (good === false ? [name] : []))
 }

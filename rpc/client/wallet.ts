@@ -112,7 +112,7 @@ function seedFrom(words: string): Uint8Array {
   return seed.value
 }
 
-/** Cost of the key derivation: for new keyfiles (RFC 9106), and the maximum accepted when reading. */
+/** Cost of the key derivation of new keyfiles, and the maximum accepted when reading. */
 const COST = { memoryKiB: 65_536, passes: 3, lanes: 1 }
 const COST_MAX = { memoryKiB: 1_048_576, passes: 1_000, lanes: 16 }
 

@@ -6,7 +6,6 @@ import { sentences } from './sentences.ts'
 
 /** Maximum values in a message, without tool arguments and payment. The longest handshake has about a hundred. */
 export const MESSAGE_VALUES_MAX = 256
-/** Maximum arguments of one call. */
 export const ARGUMENTS_MAX = 64
 /** Maximum characters of a resource's address. Answers repeat it. */
 export const URI_CHARS_MAX = 2_048
@@ -64,7 +63,7 @@ function misfitsOf(check: typeof META_CHECK | undefined, value: unknown, at: str
   return sentences(check.Errors(value), { schema: {}, whole: at, member: 'member' }).map((said) => `${at}: ${said}`)
 }
 
-/** Counts a value and all values inside it, but not those inside a member of `without`. Stops once there are too many. */
+/** Counts a value and all values inside it, except inside a member of `without`. Stops once there are too many. */
 function valuesIn(value: unknown, without: readonly unknown[]): number {
   let count = 0
   const left = [value]

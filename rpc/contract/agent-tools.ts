@@ -9,7 +9,6 @@ import type { Schema } from './schema.ts'
 import * as Type from './schema.ts'
 import { sentences } from './sentences.ts'
 
-/** Input and output of a free tool that agents call over MCP. */
 export interface ToolShape {
   readonly input: Schema
   readonly output: Schema
@@ -17,7 +16,7 @@ export interface ToolShape {
 
 const SERVICE_ID = Type.String({ minLength: 1, maxLength: 64, description: 'Id of a service, like node-network-stats' })
 const REQUEST_TEXT = Type.String({ maxLength: 131_072, description: 'The input of the service, as its format says' })
-/** Maximum services in one search answer. All that a node sells fit. */
+/** Maximum services in one search answer: all that a node sells fit. */
 const FOUND_MAX = 60
 
 const FOUND = Type.Pick(ENTRY, [
@@ -33,7 +32,6 @@ const FOUND = Type.Pick(ENTRY, [
   'unavailableReason',
 ])
 
-/** Shapes of the free tools. */
 export const TOOL_SHAPES = {
   search_services: {
     input: Type.Object(
@@ -93,10 +91,8 @@ export const TOOL_SHAPES = {
   },
 } as const satisfies Record<string, ToolShape>
 
-/** Name of a free tool. */
 export type FreeToolName = keyof typeof TOOL_SHAPES
 
-/** Payment of a paid tool, for clients that cannot set `_meta`. */
 const PAYMENT_ARGUMENT = Type.Object(
   {
     txId: Type.Unsafe<string>({ ...HEX_32, description: 'Transaction id of the agent_invoke payment' }),
@@ -105,7 +101,6 @@ const PAYMENT_ARGUMENT = Type.Object(
   { ...CLOSED, description: 'Native payment, for clients that cannot send _meta["x402/payment"]' },
 )
 
-/** Input of a paid tool. The description of `request` says what the service reads. */
 export function paidToolInput(request: {
   readonly description: string
   readonly isNeeded: boolean
@@ -126,7 +121,7 @@ const PAID_INPUT = paidToolInput({ description: '', isNeeded: false, example: ''
 const PAID_CHECK = Compile(PAID_INPUT as Schema)
 const CHECKS = new Map(Object.entries(TOOL_SHAPES).map(([name, { input }]) => [name, Compile(input as Schema)]))
 
-/** What is wrong with the arguments of a free tool. Empty if they fit. */
+/** Empty if the arguments fit. */
 export function argumentMisfits(name: FreeToolName, args: Arguments): readonly string[] {
   const check = CHECKS.get(name)
   const value = withoutCallId(args)

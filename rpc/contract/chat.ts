@@ -31,7 +31,6 @@ const MESSAGE = Type.Object(
   OPEN,
 )
 
-/** Body of a chat request. */
 export const CHAT_BODY = Type.Object(
   {
     model: Type.String({ description: 'model-1, model-2, model-3 or model-4' }),
@@ -56,7 +55,6 @@ export const CHAT_BODY = Type.Object(
   OPEN,
 )
 
-/** Tokens that a chat used. */
 export const USAGE = Type.Object({
   prompt_tokens: Type.Integer({ minimum: 0 }),
   completion_tokens: Type.Integer({ minimum: 0 }),
@@ -84,7 +82,6 @@ export const COMPLETION = Type.Object({
   x_platform: CHAT_REPORT,
 })
 
-/** A model as the OpenAI interface lists it. */
 export const CHAT_MODEL = Type.Object({
   id: Type.String(),
   object: Type.Literal('model'),
@@ -151,7 +148,7 @@ const model = {
   bucket: 'read',
 } as const
 
-/** The chat platform in the OpenAI interface. Many clients of that interface can only use paths without `/api`. */
+/** Many clients of the OpenAI interface can only use paths without `/api`. */
 export const CHAT_ROUTES = {
   createChatCompletion: { ...completion, path: '/api/v1/chat/completions', operationId: 'createChatCompletion' },
   createChatCompletionAlias: { ...completion, path: '/v1/chat/completions', operationId: 'createChatCompletionAlias' },

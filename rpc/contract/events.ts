@@ -13,7 +13,6 @@ const CALL = {
   height: HEIGHT,
 }
 
-/** Data of each event, by name. */
 export const EVENT_DATA = {
   block: Type.Object({ height: HEIGHT, id: HEX_32, time: MOMENT, transactions: COUNT }),
   reorganisation: Type.Object({
@@ -38,7 +37,6 @@ export const EVENT_DATA = {
   }),
 } as const
 
-/** Name of an event. */
 export type EventName = keyof typeof EVENT_DATA
 
 const NAMES = '(block|reorganisation|receipt|refund)'
@@ -54,7 +52,6 @@ const EVENTS_QUERY = Type.Object(
   { additionalProperties: false },
 )
 
-/** The stream of events. */
 export const EVENT_ROUTES = {
   followEvents: {
     method: 'GET',

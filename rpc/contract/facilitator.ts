@@ -5,7 +5,7 @@ import * as Type from './schema.ts'
 
 const FIELDS = Type.Record(Type.String(), Type.Unknown())
 
-/** Body of a facilitator call in either x402 version. Only its outer shape is checked: a bad payment gets a verdict, not a refusal. */
+/** Only the outer shape is checked: a bad payment gets a verdict, not a refusal. */
 const BODY = Type.Object(
   { x402Version: Type.Integer(), paymentPayload: FIELDS, paymentRequirements: FIELDS },
   { additionalProperties: true },
@@ -79,7 +79,6 @@ const OFFER = Type.Object({
   v2: orNull(FIELDS),
 })
 
-/** The node as x402 facilitator of the native coin, for every seller. */
 export const FACILITATOR_ROUTES = {
   getFacilitatorKinds: {
     method: 'GET',

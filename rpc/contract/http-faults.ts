@@ -4,10 +4,6 @@ import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 
 type HttpRow = readonly [status: number, api: string]
 
-/**
- * HTTP status and API code of each fault. Three answers have their status elsewhere: a 402 with terms (`rpc/cashier/cashier.ts`), the 503 of
- * `/ready`, and 499 of a client that went away (`rpc/server/server-gates.ts`).
- */
 const HTTP_FAULTS = {
   'amount/not-decimal': [400, 'invalid_amount'],
   'amount/too-many-decimals': [400, 'invalid_amount'],
@@ -347,7 +343,6 @@ const HTTP_FAULTS = {
   'storage/full': [503, 'storage_full'],
 } as const satisfies Record<FaultCode, HttpRow>
 
-/** API code and status of a fault, with its blame, retry and sentence. */
 export function httpFault(code: FaultCode): FaultRow & { readonly api: string; readonly status: number } {
   const [status, api] = HTTP_FAULTS[code]
   return { ...faultRow(code), api, status }

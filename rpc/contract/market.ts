@@ -20,14 +20,13 @@ import * as Type from './schema.ts'
 
 const SERVICE_ID = Type.String({ minLength: 1, maxLength: 64 })
 
-/** Proof of payment on the native rail. `secret` (32 bytes) opens a locked payment. */
+/** `secret` opens a locked payment. */
 const PAYMENT = Type.Object({ txId: HEX_32, secret: Type.Optional(HEX_32) }, CLOSED)
 
 const CALL_FIELDS = { request: Type.Optional(Type.String({ maxLength: 131_072 })), payment: Type.Optional(PAYMENT) }
 
 /** Body of `POST /api/x402/{serviceId}`. If it names a service, too, that must be the one in the path. */
 export const CALL_BODY = Type.Object({ serviceId: Type.Optional(SERVICE_ID), ...CALL_FIELDS }, CLOSED)
-/** Body of `POST /api/x402`. */
 export const NAMED_CALL_BODY = Type.Object({ serviceId: SERVICE_ID, ...CALL_FIELDS }, CLOSED)
 
 const NET_QUERY = Type.Object(
@@ -38,7 +37,6 @@ const NET_QUERY = Type.Object(
   CLOSED,
 )
 
-/** `PaymentOption` of the OpenAPI document. */
 export const OPTION = Type.Object(
   {
     scheme: Type.String(),
@@ -58,7 +56,6 @@ export const OPTION = Type.Object(
 
 const RAIL = Type.Unsafe<'native' | 'stable'>({ type: 'string', enum: ['native', 'stable'] })
 
-/** `PaymentRequired` of the OpenAPI document. */
 export const QUOTE = Type.Object(
   {
     x402: Type.Literal(true),
@@ -82,7 +79,6 @@ export const QUOTE = Type.Object(
   { additionalProperties: true },
 )
 
-/** `Receipt` of the OpenAPI document. */
 export const RECEIPT = Type.Object(
   {
     serviceId: Type.String(),
@@ -104,10 +100,8 @@ export const RECEIPT = Type.Object(
   { additionalProperties: true },
 )
 
-/** `PaidAnswer` of the OpenAPI document. */
 export const PAID = Type.Object({ paid: Type.Literal(true), result: Type.Unknown(), receipt: RECEIPT })
 
-/** `Refund` of the OpenAPI document. */
 export const REFUND = Type.Object({
   status: Type.Union([Type.Literal('pending'), Type.Literal('broadcast'), Type.Literal('confirmed')]),
   amount: Type.Number(),
@@ -118,7 +112,6 @@ export const REFUND = Type.Object({
   statusUrl: Type.String(),
 })
 
-/** `RegistryEntry` of the OpenAPI document. */
 export const ENTRY = Type.Object(
   {
     serviceId: Type.String(),
@@ -149,10 +142,8 @@ export const ENTRY = Type.Object(
   },
   { additionalProperties: true },
 )
-/** A service in the registry of this node. */
 export type RegistryEntry = Static<typeof ENTRY>
 
-/** `PaidCall` of the OpenAPI document. */
 export const REQUEST_STATUS = Type.Object({
   /** Id under which the call is looked up. On the native rail it is the id of the payment. */
   id: HEX_32,
@@ -174,7 +165,6 @@ export const REQUEST_STATUS = Type.Object({
   receiptTxId: Type.Union([HEX_32, Type.Null()]),
 })
 
-/** `FacilitatorEntry` of the OpenAPI document. */
 export const FACILITATOR = Type.Object({
   mode: Type.String(),
   url: Type.String(),
@@ -190,7 +180,6 @@ export const FACILITATOR = Type.Object({
 
 const USD = Type.Union([Type.Number(), Type.Null()])
 
-/** `ProtocolDocument` of the OpenAPI document. */
 export const PROTOCOL = Type.Object(
   {
     protocol: Type.String(),
@@ -264,7 +253,6 @@ const PAID_ANSWERS = {
 const CALL_DESCRIPTION =
   'Without `payment` the answer is 402 with the exact price. Pay with an `agent_invoke` transaction, wait for its block, repeat the call with `payment.txId` (and `payment.secret` where the payment is locked).'
 
-/** Operations of the market. */
 export const MARKET_ROUTES = {
   call: {
     method: 'POST',

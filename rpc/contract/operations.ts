@@ -18,7 +18,6 @@ export const SYNC = Type.Object({
   }),
 })
 
-/** `NodeStatus` of the OpenAPI document. */
 export const STATUS = Type.Object({
   version: Type.String(),
   networkName: Type.String(),
@@ -69,7 +68,6 @@ export const STATUS = Type.Object({
   startedAt: MOMENT,
 })
 
-/** Operations for the operator and for monitoring. */
 export const OPERATIONS_ROUTES = {
   getStatus: {
     method: 'GET',

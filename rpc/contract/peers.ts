@@ -1,7 +1,7 @@
 import { COUNT, HEIGHT, MOMENT, type Route, UINT_TEXT } from './route.ts'
 import * as Type from './schema.ts'
 
-/** Longest ban that the API sets, in hours: a year. */
+/** A year. */
 export const BAN_HOURS_MAX = 8_760
 /** Default length of a ban in hours. */
 export const BAN_HOURS = 24
@@ -9,7 +9,6 @@ export const BAN_HOURS = 24
 const PEER_ID = Type.String({ description: 'Id of a peer' })
 const OPTIONAL_COUNT = Type.Union([COUNT, Type.Null()])
 
-/** `Peer` of the OpenAPI document. */
 export const PEER = Type.Object({
   id: PEER_ID,
   address: Type.Union([Type.String(), Type.Null()], { description: 'Multiaddr; null without the operator token' }),
@@ -27,7 +26,6 @@ export const PEER = Type.Object({
   protected: Type.Boolean({ description: 'Whether it keeps its place when other peers want to connect' }),
 })
 
-/** `Ban` of the OpenAPI document. */
 export const BAN = Type.Object({
   target: Type.String({ description: 'Id of a peer, or an IP address' }),
   reason: Type.String(),
@@ -37,7 +35,6 @@ export const BAN = Type.Object({
 
 const TARGET = Type.String({ minLength: 1, maxLength: 100 })
 
-/** Operations on the peer-to-peer network. */
 export const PEER_ROUTES = {
   listPeers: {
     method: 'GET',

@@ -3,7 +3,7 @@ import { COUNT, INDEXED_FROM } from './route.ts'
 import type { Static } from './schema.ts'
 import * as Type from './schema.ts'
 
-/** How paid calls ended on chain, without calls by the agent's own addresses. See `marketplace/queries/reputation.ts`. */
+/** How paid calls ended on chain, without calls by the agent's own addresses. */
 export const RECORD = Type.Object({
   indexedFrom: INDEXED_FROM,
   delivered: COUNT,
@@ -28,5 +28,4 @@ export const RECORD = Type.Object({
     description: 'Coins that these payments destroyed: the least that faking this record would have cost',
   }),
 })
-/** How paid calls ended on chain. */
 export type RecordJson = Static<typeof RECORD>

@@ -31,9 +31,8 @@ export interface Route {
   readonly description?: string
   readonly params?: ObjectSchema
   readonly query?: ObjectSchema
-  /** JSON body; absent for routes without one. */
   readonly body?: Schema
-  /** Answers by status code. Every route can also answer with an error, as its protocol shapes errors. */
+  /** By status code. Every route can also answer with an error, as its protocol shapes errors. */
   readonly answers: Readonly<
     Record<
       number,
@@ -64,7 +63,7 @@ export interface Route {
   readonly isDocument?: true
   /** `required`: only with the operator's token. `optional`: the token shows more. */
   readonly operator?: 'required' | 'optional'
-  /** Faults of this route, without those of `SHARED_ERRORS` in `route-errors.ts`, which all routes of a kind have. */
+  /** Faults of this route, without those of `SHARED_ERRORS` in `route-errors.ts`. */
   readonly errors?: readonly FaultCode[]
   readonly bucket: RateBucket
 }
@@ -74,9 +73,8 @@ type WordsOf<R, K extends string> = R extends { readonly [P in K]: infer S }
   ? StaticMembers<S>
   : Readonly<Record<never, never>>
 
-/** Parameters of a route's path. */
 export type ParamsOf<R> = WordsOf<R, 'params'>
-/** Query parameters of a route. Numbers are numbers, not text. */
+/** Numbers in a query arrive as numbers, not as text. */
 export type QueryOf<R> = WordsOf<R, 'query'>
 /** Body of a route as its handler gets it. `unknown` means that the handler checks it. */
 export type BodyOf<R> = R extends
@@ -87,7 +85,6 @@ export type BodyOf<R> = R extends
   : R extends { readonly body: infer S }
     ? Static<S>
     : undefined
-/** JSON that a route answers with a status. */
 export type JsonOf<R, S extends number = 200> = R extends {
   readonly answers: { readonly [K in S]: { readonly schema: infer J } }
 }
@@ -104,20 +101,15 @@ export const PAYMENT_ID = Type.String({ pattern: '^(0x)?[0-9a-f]{64}$' })
 export const HEX = Type.String({ pattern: '^([0-9a-f]{2})*$' })
 /** An unsigned integer as decimal text: base units, rates, nonces. */
 export const UINT_TEXT = Type.String({ pattern: '^(0|[1-9][0-9]*)$' })
-/** An address in text form. */
 export const ADDRESS_TEXT = Type.String({ minLength: 20, maxLength: 90 })
-/** A time in ISO 8601. */
 export const MOMENT = Type.String({ format: 'date-time' })
-/** Height from which an index over the blocks is complete. */
 export const INDEXED_FROM = Type.Integer({
   minimum: 0,
   maximum: 4_294_967_295,
   description:
     'Height from which on this is complete: 0, unless the node began from a snapshot or made its indexes anew',
 })
-/** A block height. */
 export const HEIGHT = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
-/** A count. */
 export const COUNT = Type.Integer({ minimum: 0 })
 
 /** The error envelope. Programs read `code`, which is stable. People read `error`. */
@@ -131,7 +123,6 @@ export const ERROR = Type.Object(
   { additionalProperties: true },
 )
 
-/** Query of a paged list. */
 export const PAGE_QUERY = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
@@ -140,5 +131,5 @@ export const PAGE_QUERY = Type.Object(
   { additionalProperties: false },
 )
 
-/** Cursor of the next page. Null on the last page. */
+/** Null on the last page. */
 export const NEXT_CURSOR = Type.Union([Type.String(), Type.Null()])

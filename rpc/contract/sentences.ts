@@ -103,7 +103,7 @@ function strangers(
   )
 }
 
-/** What a value must be. Undefined if the complaint is not about the value. */
+/** Undefined if the complaint is not about the value. */
 function valueWords({ keyword, params, message = 'of another form' }: Complaint): string | undefined {
   const { type, limit, pattern, allowedValue, allowedValues } = params as Params
   switch (keyword) {
@@ -139,7 +139,6 @@ function valueWords({ keyword, params, message = 'of another form' }: Complaint)
   }
 }
 
-/** Names of the members that a schema allows at a path. */
 function namesAt(schema: Shape, [segment, ...rest]: readonly string[]): readonly string[] {
   const names = [schema, ...(schema.anyOf ?? [])].flatMap(({ properties = {}, items }) => {
     if (segment === undefined) return Object.keys(properties)

@@ -11,7 +11,6 @@ export const CHANGE = Type.Object({
   after: orNull(Type.Record(Type.String(), Type.Unknown())),
 })
 
-/** What a transaction would do in the next block. */
 export const SIMULATED = Type.Object({
   ...AT_HEAD,
   wouldMine: Type.Boolean(),
@@ -31,7 +30,6 @@ export const SIMULATED = Type.Object({
   changes: Type.Array(CHANGE),
 })
 
-/** The simulation of transactions. */
 export const SIMULATION_ROUTES = {
   simulateTransaction: {
     method: 'POST',

@@ -10,7 +10,6 @@ const TIER = Type.Object({
   staked: ASSET_AMOUNT,
 })
 
-/** Operations on staking. */
 export const STAKING_ROUTES = {
   getStaking: {
     method: 'GET',

@@ -6,10 +6,9 @@ import type { PayloadOf } from '../../consensus/tx/kinds.ts'
 import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
 import type { Session } from './session.ts'
 
-/** The fields of a published service that are not its ids or its price. */
 type ServiceTexts = Omit<PayloadOf<'service_publish'>, 'agentId' | 'serviceId' | 'priceUsdMicros'>
 
-/** The agent as the chain holds it, as the payload of an update that changes nothing. */
+/** The agent by the word of the node, as the payload of an update that changes nothing. */
 export async function findAgent(
   { client, context }: Session,
   agentId: AgentId,
@@ -27,7 +26,7 @@ export async function findAgent(
   return ok({ agentId, name, endpoint, capabilities: capabilitySet(capabilities), owner, payout, settlers })
 }
 
-/** A service as the chain holds it, without its price, which the caller may be about to change. Null for a new one. */
+/** A service by the word of the node, without its price, which the caller may be about to change. Null for a new one. */
 export async function findService(
   { client }: Session,
   agentId: AgentId,

@@ -3,10 +3,8 @@ import type { TokenSymbol } from '../../consensus/primitives/ids.ts'
 import type { AssetView } from '../../rpc/client/ledger-client.ts'
 import type { CommandContext } from './command.ts'
 
-/** What this release knows of the network. */
 type Network = Pick<CommandContext, 'params'>
 
-/** The native coin. */
 export function nativeAsset({ params }: Network): AssetView {
   return { symbol: params.ticker as TokenSymbol, decimals: params.decimals }
 }

@@ -24,12 +24,11 @@ export interface AskedAction {
   readonly withdrawal: WithdrawalView | null
 }
 
-/** Names of the actions that a member can sign. */
 export const ACTION_NAMES = 'deposit, sign, release, cancel, rotate, halt'
 const ACTION_USAGE =
   'deposit <network> <transaction> <output> <to> <amount> | sign|cancel <withdrawal> | release <withdrawal> <transaction> | halt <network> | rotate <file>'
 
-/** Reads an action from the words of the command line. Without --on, asks the node for the withdrawal that the action names. */
+/** Without --on, asks the node for the withdrawal that the action names. */
 export async function readAction(context: CommandContext): Promise<Result<AskedAction>> {
   const [name, ...words] = context.words
   switch (name) {
@@ -48,12 +47,11 @@ export async function readAction(context: CommandContext): Promise<Result<AskedA
   }
 }
 
-/** The bridge networks that this release knows. */
 export function bridgeNetworks({ params }: Pick<CommandContext, 'params'>): readonly BridgeNetwork[] {
   return rulesOf({ params }).bridge.networks
 }
 
-/** The token that wraps this network's asset, with its decimals. It exists since genesis. */
+/** The token that wraps this network's asset. It exists since genesis. */
 export function wrappedAsset(context: Pick<CommandContext, 'params'>, { asset }: BridgeNetwork): AssetView {
   return { symbol: asset, decimals: knownAsset(context, asset)?.decimals ?? 0 }
 }
@@ -178,7 +176,6 @@ function readExternalTxId({ format, name }: BridgeNetwork, text: string): Result
   )
 }
 
-/** Reads and parses a JSON file. */
 export async function readJsonFile(path: string): Promise<Result<unknown>> {
   try {
     return ok(JSON.parse(await readFile(path, 'utf8')))

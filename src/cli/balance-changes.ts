@@ -6,17 +6,14 @@ import type { Proposal } from './proposal.ts'
 import { lookUpAsset, ownAddress, type Session } from './session.ts'
 import { amountText, readSymbol, unitsText } from './values.ts'
 
-/** Where a record has an amount: its owner for people, its asset, and its field. `symbol` is null for pool shares. */
+/** `who` is the owner for people. `symbol` is null for pool shares. */
 interface Holding {
   readonly who: string
   readonly symbol: string | null
   readonly field: string
 }
 
-/**
- * The balance changes of a transaction, for people: who receives or pays how much of each asset, and what is burned or
- * minted. Records without amounts are only named. `--json` shows every record whole.
- */
+/** Who receives or pays how much of each asset, and what is burned or minted. Records without amounts are only named. */
 export async function balanceLines(
   session: Session,
   { kind }: Proposal,
@@ -36,7 +33,7 @@ export async function balanceLines(
   return lines.map((line) => `  ${printable(line)}`)
 }
 
-/** The amounts in a record and their owner. Undefined if the record holds no amounts. */
+/** Undefined if the record holds no amounts. */
 function holdingsOf(session: Session, { what, of, before, after }: ChangeView): readonly Holding[] | undefined {
   const who = of.address === ownAddress(session) ? 'you' : String(of.address)
   const { ticker } = session.context.params
@@ -66,7 +63,7 @@ function holdingsOf(session: Session, { what, of, before, after }: ChangeView): 
   }
 }
 
-/** The line of an amount that changed, with its sign. Burned and minted totals only grow and have no sign. */
+/** Burned and minted totals only grow, so they have no sign. */
 async function changeLine(
   session: Session,
   { before, after }: ChangeView,

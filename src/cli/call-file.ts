@@ -13,13 +13,12 @@ const STANDARD_INPUT = '-'
 /** Characters of a request that an error repeats. */
 const SHOWN_CHARS_MAX = 60
 
-/** Flags of the commands that send a request to a service and may receive a file. */
 export const FILE_FLAGS = {
   'request-file': 'File with the request, in place of the word; - is standard input',
   save: 'Write the file that the result holds (a PDF, a picture) to this new file; one that exists is never overwritten',
 }
 
-/** Adds the request to the words of a command. Wrong use of words and files is refused before a node is asked. */
+/** Wrong use of words and files is refused before a node is asked. */
 export async function withRequest(context: CommandContext): Promise<Result<CommandContext>> {
   const { flags, words } = context
   const file = flags['request-file']
@@ -52,8 +51,8 @@ async function readInput(): Promise<Buffer> {
 }
 
 /**
- * Why a request looks like the name of a file: it is `-`, or `@` and an existing path as in other programs, or the path
- * of a file. The user most likely means the content, but would pay for sending the name. Null if it is a plain request.
+ * Why a request looks like the name of a file: the user most likely means the content, but would pay for sending the name. Null if it is a
+ * plain request.
  */
 async function fileSlip(request = ''): Promise<string | null> {
   const meant = request.startsWith('@') ? request.slice(1) : request

@@ -18,7 +18,7 @@ export interface CallRecord {
 
 const PRIVATE_MODE = 0o600
 
-/** Saves a call in the data folder. Only the user who runs the command can read the file. */
+/** Only the user who runs the command can read the file. */
 export async function saveCall(dataDir: string, { tx, secret, serviceId, request, quote }: CallRecord): Promise<void> {
   const { calls } = folderPaths(dataDir)
   await mkdir(calls, { recursive: true, mode: 0o700 })
@@ -26,7 +26,6 @@ export async function saveCall(dataDir: string, { tx, secret, serviceId, request
   await writeFileAtomically(join(calls, `${tx.txId}.json`), `${JSON.stringify(json)}\n`, PRIVATE_MODE)
 }
 
-/** Finds a saved call by its payment. */
 export async function loadCall(dataDir: string, txId: string): Promise<Result<CallRecord>> {
   const unknown = fail(
     fault('cli/usage', {

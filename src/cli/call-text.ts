@@ -6,7 +6,6 @@ import { type Fact, factLines, textFact, timeFact } from './facts.ts'
 import { cellOf } from './reading.ts'
 import { amountText, unitsText } from './values.ts'
 
-/** What each check of an answer proves, for people. */
 const CHECKS: Readonly<Record<keyof Verification, string>> = {
   paymentInBlock: 'the payment is in its block',
   headerWork: 'the block carries its work',
@@ -15,7 +14,6 @@ const CHECKS: Readonly<Record<keyof Verification, string>> = {
   requestHash: 'the request is the one that was sent',
 }
 
-/** A quote for people: what is sold, its price, and how long the quote holds. */
 export function quoteLines(
   quote: Omit<ClientQuote, 'raw'>,
   raw: ClientQuote['raw'],
@@ -37,7 +35,6 @@ export function quoteLines(
   ])
 }
 
-/** A receipt for people: what was paid, by which transaction, and what each check found. */
 export function receiptLines(receipt: ReceiptJson, verified: Verification, coin: AssetView): readonly string[] {
   const checks = Object.entries(CHECKS).map(([name, what], i): Fact => {
     const good = verified[name as keyof Verification]

@@ -10,13 +10,12 @@ export const CALL_ENDS: Readonly<Record<string, string>> = {
   expired: 'expired, paid back',
 }
 
-/** The state of a withdrawal. Undefined if the node does not tell. */
+/** Undefined if the node does not tell. */
 export async function withdrawalState(txId: string, { client }: Asking): Promise<WithdrawalState | undefined> {
   const withdrawal = await client.withdrawal(txId)
   return withdrawal.ok ? withdrawal.value.status : undefined
 }
 
-/** Where the tokens of a withdrawal go: to the recipient once it is released, back to the sender if cancelled. */
 export function payoutFact(state: unknown, amount: string | undefined, receives: string | undefined): Fact {
   if (state === 'cancelled') return ['Given back', amount]
   return [state === 'released' ? 'Paid out' : 'To be paid out', receives]

@@ -10,7 +10,6 @@ import {
   type WorkAnswer,
 } from '../../rpc/client/mining.ts'
 
-/** What an external miner is given. */
 export interface ExternalMinerParts {
   readonly url: string
   readonly owner: JobOwner
@@ -18,17 +17,13 @@ export interface ExternalMinerParts {
   /** First nonce of a job, chosen anew for each job: other miners may search the same job. */
   readonly firstNonce: () => bigint
   readonly onMined: (block: { readonly id: string; readonly height: number; readonly transactions: number }) => void
-  /** Writes one line for the user. */
   readonly note: (line: string) => void
-  /** Stops the miner. */
   readonly signal: AbortSignal
 }
 
-/** Waits between attempts to reach a node. Each is twice the one before, from `first` up to `last`. */
+/** Each wait is twice the one before, from `first` up to `last`. */
 const RETRY_MS = { first: 250, last: 5_000 }
-/**
- * If the node refuses a stream, jobs are polled at this interval, and the stream is tried again after this many polls.
- */
+/** If the node refuses a stream, jobs are polled at this interval, and the stream is tried again after this many polls. */
 const POLL_MS = 1_000
 const POLLS = 30
 /** Attempts to submit one nonce to a node that is busy or away. */
@@ -36,7 +31,7 @@ const ATTEMPTS = 10
 
 /** Refusals that may not recur a moment later, for the same nonce. */
 const PASSING: ReadonlySet<string> = new Set(['mining_busy', 'rate_limited', 'node_busy', 'mining_not_ready'])
-/** Refusals that end a job: another block was faster, or the node has restarted. The next job follows. */
+/** Refusals that end a job: another block was faster, or the node has restarted. */
 const OVER: ReadonlySet<string> = new Set(['stale_job', 'unknown_job', 'known_block'])
 
 /** Follows a node's jobs, searches them with threads, and submits the nonces found. It survives node restarts. */
@@ -86,7 +81,7 @@ export class ExternalMiner {
     }
   }
 
-  /** Starts to search a job. Returns the number of jobs taken. */
+  /** Returns the number of jobs taken. */
   #take(job: JobView, how = 'following its jobs'): number {
     const { url, owner, signal } = this.#parts
     if (signal.aborted) return 0
@@ -122,7 +117,7 @@ export class ExternalMiner {
     if (this.#current === found && !over) this.#search(found.job)
   }
 
-  /** Submits a nonce until the node gives a final answer. Returns the answer to the last attempt; undefined if there was none. */
+  /** Returns the answer to the last attempt, undefined if there was none. */
   async #submit({ jobId }: JobView, nonce: bigint): Promise<WorkAnswer | undefined> {
     let said: WorkAnswer | undefined
     for (let i = 0; i < ATTEMPTS && !this.#parts.signal.aborted; i++) {
@@ -134,7 +129,6 @@ export class ExternalMiner {
     return said
   }
 
-  /** Prints a line if it differs from the last one. */
   #say(line: string): void {
     if (line === this.#said || this.#parts.signal.aborted) return
     this.#said = line

@@ -1,9 +1,8 @@
 import { cellOf, tableOf } from './reading.ts'
 
-/** One line of output: a label and a value. Without a value the line is left out. */
+/** Without a value the line is left out. */
 export type Fact = readonly [label: string, value: string | undefined]
 
-/** Facts as lines with aligned values. */
 export function factLines(facts: readonly Fact[]): readonly string[] {
   return tableOf(facts.flatMap(([label, value]) => (value === undefined ? [] : [[label, value]])))
 }
@@ -11,14 +10,13 @@ export function factLines(facts: readonly Fact[]): readonly string[] {
 /** Most rows of a list within a document. `--json` shows a longer list whole. */
 const ROWS_MAX = 20
 
-/** A list within a document as lines, the column heads on top. Empty if the list is empty. */
 export function rowLines(heads: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   if (rows.length === 0) return []
   const more = rows.length > ROWS_MAX ? [`and ${rows.length - ROWS_MAX} more: --json shows all`] : []
   return ['', ...tableOf([heads, ...rows.slice(0, ROWS_MAX)]), ...more]
 }
 
-/** A text from an answer. Undefined if missing or empty. */
+/** Undefined if missing or empty. */
 export function textFact(value: unknown): string | undefined {
   const text = cellOf(value)
   return text === '-' || text === '' ? undefined : text

@@ -9,7 +9,6 @@ import { type Asking, cellOf, type Fields, itemsOf } from './reading.ts'
 import { amountText } from './values.ts'
 
 const CALL = 'agent_invoke'
-/** Column heads of a history. */
 export const HISTORY_HEADS: readonly string[] = ['HEIGHT', 'TIME', 'EVENT', 'OUTCOME', 'FEE', 'TRANSACTION']
 
 /** A transaction, seen from the address whose history is shown. */
@@ -41,7 +40,7 @@ const drew =
   ({ amounts: [due], units, ticker }) =>
     `${verb} ${units(due, ticker) ?? 'coins'}`
 
-/** What a transaction of each kind did, with its amounts and the other party. A kind that is missing is shown by its name. */
+/** A kind that is missing is shown by its name. */
 const SAYINGS: Readonly<Partial<Record<TxKind, Saying>>> = {
   transfer: moved(({ ticker }) => ticker),
   token_transfer: moved(({ payload }) => payload.symbol),
@@ -110,8 +109,8 @@ export async function historyRow(event: Fields, own: string, asking: Asking): Pr
 }
 
 /**
- * An event for a program: the node's own fields, the fee if `own` paid it, and the amounts that the chain computed, in
- * base units and receipt order. Each is null if absent or no longer held by the node. A withdrawal also has its state.
+ * For programs: the node's own fields, the fee if `own` paid it, and the amounts that the chain computed, in base units and receipt order.
+ * Fee and amounts are null if absent or no longer held by the node. A withdrawal also has its state.
  */
 export async function historyFacts(event: Fields, own: string, asking: Asking): Promise<Fields> {
   const { fee, amounts } = await chargesOf(event, own, asking)
@@ -126,14 +125,14 @@ async function chargesOf(event: Fields, own: string, asking: Asking) {
   return { fee: event.sender === own ? receipt?.fee : undefined, amounts }
 }
 
-/** The receipt of a transaction. Undefined if the node no longer holds it. */
+/** Undefined if the node no longer holds it. */
 async function receiptOf({ txId }: Fields, { client }: Asking) {
   if (typeof txId !== 'string') return undefined
   const known = await client.transaction(txId)
   return known.ok ? decode(RECEIPT_PART, fieldsOf(known.value.receipt)) : undefined
 }
 
-/** What happened. A failed transaction moved nothing, so only its kind is named. */
+/** A failed transaction moved nothing, so only its kind is named. */
 async function eventText(
   event: Fields,
   { isOwn, amounts }: Pick<Seen, 'isOwn' | 'amounts'>,
@@ -147,12 +146,12 @@ async function eventText(
   return (SAYINGS[kind as TxKind] as Saying)({ ...told, sender: cellOf(sender), isOwn })
 }
 
-/** The state of a withdrawal. The sender's history has no other event for returned tokens. */
+/** The sender's history has no other event for returned tokens. */
 async function stateIn({ kind, success, txId }: Fields, asking: Asking) {
   return kind === 'bridge_withdraw' && success === true ? withdrawalState(cellOf(txId), asking) : undefined
 }
 
-/** How the transaction ended. A successful payment is a call that has no answer yet. */
+/** A successful payment is a call that has no answer yet. */
 function outcomeOf({ event, kind, success, outcome }: Fields): string {
   const end = kind === CALL && Object.hasOwn(CALL_ENDS, String(event)) ? CALL_ENDS[String(event)] : undefined
   if (end !== undefined) return end

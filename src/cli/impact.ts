@@ -16,13 +16,11 @@ const REFUSED_FROM = 150_000n
 const PPM = 1_000_000n
 const ACCEPT = '--accept-impact'
 
-/** The flag that allows a swap of high impact, or over a route that is much worse than the best. */
 export const IMPACT_FLAG = {
   'accept-impact':
     'Allow a swap more than 15 percent below the listed price or the best route, and do not ask above 5 percent',
 }
 
-/** The input of a route, and what each pool pays out. */
 interface Traded {
   readonly from: AssetView
   readonly given: Amount
@@ -64,15 +62,14 @@ function shortOf(fair: bigint, paid: bigint): bigint {
   return paid >= fair ? 0n : ((fair - paid) * PPM + fair - 1n) / fair
 }
 
-/** What a transaction does, with a warning about its price, and the same facts for programs. */
 export interface Weighed {
   readonly says: string
   readonly facts: object
 }
 
 /**
- * What a swap does, with its price impact and what a better route would pay. Faults: `cli/impact` if the impact is too
- * great, `cli/worse-route` if the route is too much worse than the better one, `cli/declined` if the user said no.
+ * Faults: `cli/impact` if the impact is too great, `cli/worse-route` if the route is too much worse than the better one, `cli/declined` if
+ * the user said no.
  */
 export async function withImpact(session: Session, said: string, traded: Traded): Promise<Result<Weighed>> {
   const impact = await impactOf(session, traded)
@@ -112,7 +109,7 @@ export async function guarded(
   return distance <= ASKED_FROM ? ok({}) : confirmed(note, says)
 }
 
-/** Asks for confirmation on a terminal. Programs are not asked. Faults: `cli/declined`. */
+/** Asks on a terminal only. Fault: `cli/declined`. */
 export async function confirmed(note: CommandContext['note'], says: string): Promise<Result<object>> {
   if (!process.stdin.isTTY) return ok({})
   note(says)
@@ -125,7 +122,6 @@ export function shownPercent(parts: bigint): string {
   return percentText(roundedUp(parts))
 }
 
-/** Parts per million as a percentage for a program, rounded up. */
 function hundredths(parts: bigint): string {
   return formatAmount(roundedUp(parts), PERCENT_DECIMALS)
 }
@@ -135,7 +131,7 @@ function roundedUp(parts: bigint): bigint {
   return ((parts + 99n) / 100n) * 100n
 }
 
-/** True if the next line is a yes. The end of input counts as no. */
+/** The end of input counts as no. */
 async function isConfirmed(): Promise<boolean> {
   const lines = createInterface({ input: process.stdin })
   try {

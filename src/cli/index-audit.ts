@@ -3,7 +3,6 @@ import type { DatabaseReader } from '../../consensus/chain/reader.ts'
 import { equal, fromHex, toHex } from '../../consensus/primitives/bytes.ts'
 import type { StateChange } from '../../consensus/state/view.ts'
 
-/** Result of an audit of an index that is derived from the state. */
 export interface IndexReport {
   readonly name: string
   /** Entries that follow from the state. */
@@ -28,7 +27,6 @@ export class IndexAudit {
     this.#database = database
   }
 
-  /** Adds state records. */
   add(records: readonly StateChange[]): void {
     const writes = this.#index.changesOf(records, (key) => {
       const name = toHex(key)
@@ -42,7 +40,6 @@ export class IndexAudit {
     }
   }
 
-  /** The result after the last record. */
   async finish(): Promise<IndexReport> {
     for (const [name, value] of this.#sums) this.#expect(fromHex(name), value)
     let stored = 0

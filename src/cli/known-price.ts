@@ -45,10 +45,9 @@ function perWhole({ numerator, denominator }: Ratio, a: UnitsView, b: UnitsView)
 }
 
 /**
- * Millionths of a dollar per base unit of an asset. Undefined if the node knows no price. Computed from the pools on
- * the asset's route in the newest block, since the node's own price is a mean over a past epoch. A pool cannot be
- * compared with itself: for the pool that prices the coin the epoch mean is used, and for a pool that prices a token
- * there is no other price.
+ * Millionths of a dollar per base unit. Undefined if unknown. Computed from pools in the newest block, since the node prices the coin by a
+ * mean over a past epoch. A pool cannot be compared with itself: for the pool that prices the coin the epoch mean is used, and for a pool
+ * that prices a token there is no other price.
  */
 async function priceOf(session: Session, { symbol }: UnitsView, pool: string | null): Promise<Ratio | undefined> {
   const { route, microsPerUnit, basis } = await toldPrice(session, symbol)

@@ -13,7 +13,6 @@ import type { LevelStore } from '../storage/level-store.ts'
 import { VerifyPool } from '../workers/verify-pool.ts'
 import type { CommandContext } from './command.ts'
 
-/** A chain opened from its data folder without a daemon. */
 export interface OfflineChain {
   readonly chain: Chain
   readonly store: LevelStore
@@ -22,7 +21,7 @@ export interface OfflineChain {
 
 const MIB = 1_048_576
 
-/** Opens the chain of the data folder. With `create` a missing chain is made. */
+/** With `create`, a missing chain is made. */
 export async function openOffline(
   { config, params }: CommandContext,
   create: boolean,

@@ -5,13 +5,12 @@ import { folderPaths } from '../storage/folder.ts'
 import { readOperatorToken } from '../storage/operator-token.ts'
 import { type CommandContext, nodeUrl } from './command.ts'
 
-/** The flag that names the token of the node's operator. */
 export const TOKEN_FLAG = {
   'token-file':
     'File with the token of the operator; default: operator.token of the data folder, for a node on this machine',
 }
 
-/** A client with the operator's token. The data folder's token is sent only to this machine, unless --token-file names it. */
+/** The data folder's token is sent only to this machine, unless --token-file names it. */
 export async function operatorClient(context: CommandContext): Promise<Result<OperatorClient>> {
   const url = nodeUrl(context)
   const named = context.flags['token-file']

@@ -11,13 +11,11 @@ import { unitsText } from './values.ts'
 /** Decimals of a price in millionths of a dollar. */
 const USD_DECIMALS = 6
 
-/** A payload with the amounts that the chain computed, and a formatter for amounts. */
 export interface Told {
   readonly payload: Fields
   readonly amounts: readonly unknown[]
   readonly units: (value: unknown, symbol: unknown) => string | undefined
   readonly ticker: string
-  /** State of a withdrawal, if the node tells it. */
   readonly state?: string | undefined
 }
 
@@ -56,7 +54,6 @@ const withdrawal: Facts = ({ payload }) => [
 ]
 const token: Facts = ({ payload }) => [['Token', textFact(payload.symbol)]]
 
-/** What a transaction of each kind did, most important facts first. */
 const KIND_FACTS: Readonly<Partial<Record<TxKind, Facts>>> = {
   transfer: ({ payload, units, ticker }) => [
     ['To', textFact(payload.to)],
@@ -135,7 +132,6 @@ const KIND_FACTS: Readonly<Partial<Record<TxKind, Facts>>> = {
   agent_receipt: ({ payload }) => [['Ends', counted(itemsOf(payload.entries).length, 'paid call')]],
 }
 
-/** Input and output of a swap, as requested and as executed. */
 function swapFacts({ payload, amounts, units }: Told): readonly Fact[] {
   const hops = itemsOf(payload.hops)
   const [from, to] = [payload.assetIn, hops.at(-1)?.asset]
@@ -158,7 +154,7 @@ function swapFacts({ payload, amounts, units }: Told): readonly Fact[] {
   ]
 }
 
-/** What a transaction did, for people. `amounts` are those of its receipt. */
+/** `amounts` are those of its receipt. */
 export async function payloadFacts(
   transaction: Fields,
   amounts: readonly unknown[],
@@ -182,8 +178,8 @@ export async function toldPayload(transaction: Fields, amounts: readonly unknown
 }
 
 /**
- * Replaces the number of a bridge network by its name, and adds the network's token. Adds the reserve token to a payload that names a
- * stable token. Payloads leave these out, but people need them to read the amounts.
+ * Adds what a payload leaves out and people need to read its amounts: the name and token of a bridge network, and the reserve token of a
+ * stable token.
  */
 function withNames(payload: Fields, { context: { params } }: Asking): Fields {
   const { rules } = params.steps.at(-1) as (typeof params.steps)[number]
@@ -196,7 +192,7 @@ function withNames(payload: Fields, { context: { params } }: Asking): Fields {
   }
 }
 
-/** The assets that a payload names, with their decimals. Assets that the node does not know are missing. */
+/** Assets that the node does not know are missing. */
 async function assetsOf(payload: Fields, asking: Asking): Promise<ReadonlyMap<string, AssetView>> {
   const { symbol, assetA, assetB, assetIn, asset, reserve, hops, decimals } = payload
   const named = [symbol, assetA, assetB, assetIn, asset, reserve, itemsOf(hops).at(-1)?.asset]

@@ -5,7 +5,6 @@ import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import { localUrl } from '../daemon/own-url.ts'
 import type { CommandContext } from './command.ts'
 
-/** What determines where a command works: network, folder and node. */
 type Place = Pick<CommandContext, 'config' | 'resolution' | 'flags'>
 
 /** Words that need no quotes in a shell. */
@@ -24,7 +23,7 @@ export function nodeHint(place: Place, words: string): string {
   return `npx --no farthing ${words}${nodeFlags(place)}`
 }
 
-/** Flags for the same network and folder, each after a space. Empty if all are the defaults. */
+/** Each flag stands after a space. Empty if all are the defaults. */
 function folderFlags({ config, resolution, flags }: Place): string {
   const network = config.network === SETTINGS.network.default ? '' : flag('network', config.network)
   const folder = resolution['data-dir'].origin === 'default' ? '' : flag('data-dir', config.dataDir)

@@ -2,7 +2,7 @@ import { fieldsOf } from '../../rpc/client/http.ts'
 import { counted, factLines, textFact } from './facts.ts'
 import { type Asking, bpsCell, cellOf, type Fields, unitsCell } from './reading.ts'
 
-/** A pool for people: reserves, prices, fee, and last day. Its assets stand in the order of the given name. */
+/** The assets stand in the order of the given name. */
 export function poolLines(document: Fields, { context: { words } }: Pick<Asking, 'context'>): readonly string[] {
   const pool = inOrder(fieldsOf(document.pool), words[0])
   const [x, y] = [fieldsOf(pool.x), fieldsOf(pool.y)].map(({ symbol }) => cellOf(symbol))
@@ -22,7 +22,6 @@ export function poolLines(document: Fields, { context: { words } }: Pick<Asking,
   ])
 }
 
-/** The pool with its sides swapped, if the user named it in the other order. */
 function inOrder(pool: Fields, asked: string | undefined): Fields {
   const { x, y, priceYPerX, priceXPerY } = pool
   const name = `${cellOf(fieldsOf(y).symbol)}-${cellOf(fieldsOf(x).symbol)}-${cellOf(pool.feeBps)}`

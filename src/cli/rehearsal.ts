@@ -15,7 +15,7 @@ import type { Session } from './session.ts'
 import { shortfall, vaultShortfall } from './shortfall.ts'
 import { amountText } from './values.ts'
 
-/** Shows what a proposal would do in the next block. Nothing is signed or sent. */
+/** Nothing is signed or sent. */
 export async function rehearse(
   session: Session,
   keys: AccountKeys,
@@ -63,12 +63,10 @@ export async function failureBefore(
   return null
 }
 
-/** Why the simulated transaction fails, or null if it succeeds. */
 async function failureOf(session: Session, proposal: Proposal, simulated: SimulationView): Promise<string | null> {
   return simulated.success ? null : printable(await reasonOf(session, proposal, simulated))
 }
 
-/** The code and the sentence of a failure. */
 async function reasonOf(session: Session, proposal: Proposal, simulated: SimulationView): Promise<string> {
   const { wouldMine, code, error } = simulated
   const known = wouldMine && code !== null ? outcomeOfApi(code, proposal.kind) : undefined

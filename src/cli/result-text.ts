@@ -1,4 +1,3 @@
-/** Fields of an object in a result. */
 type Fields = Readonly<Record<string, unknown>>
 
 const STEP = '  '
@@ -16,10 +15,7 @@ const WORD_CHARS_SHOWN = 60
 /** Marks a place where something was left out. */
 type Cut = (what: string) => string
 
-/**
- * The result of a service as lines for people: one field a line, and what needs several lines below its name. Depth,
- * width and length are bounded. Each cut is marked. After any cut, a last line says how to see the whole.
- */
+/** Depth, width and length are bounded. Each cut is marked, and after any cut a last line says how to see the whole. */
 export function resultLines(result: unknown): readonly string[] {
   let isCut = false
   const cut: Cut = (what) => {
@@ -52,7 +48,7 @@ function restLines(count: number, indent: string, { cut }: Place): readonly stri
   return count > ITEMS_MAX ? [`${indent}${cut(`${count - ITEMS_MAX} more`)}`] : []
 }
 
-/** A value that fits on the line of its name. Undefined if it needs lines of its own. */
+/** Undefined if the value needs lines of its own. */
 function inLine(value: unknown, place: Place): string | undefined {
   if (typeof value === 'string') return value.includes('\n') ? undefined : shortened(value, place)
   if (value === null || value === undefined) return '-'
@@ -83,13 +79,11 @@ function amountIn(fields: Fields): { readonly line: string; readonly more: Field
   return isAmount ? { line: `${shown} ${symbol}`, more } : undefined
 }
 
-/** Replaces the fields of an amount by one field. */
 function withAmount(fields: Fields): Fields {
   const amount = amountIn(fields)
   return amount === undefined ? fields : { amount: amount.line, ...amount.more }
 }
 
-/** The amount in an object that holds nothing else. */
 function bareAmount(fields: Fields): string | undefined {
   const amount = amountIn(fields)
   return amount !== undefined && Object.keys(amount.more).length === 0 ? amount.line : undefined

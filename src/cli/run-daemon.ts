@@ -24,13 +24,11 @@ import { importDevWallets, MARKET_WALLET, sharedMarketAddress, unlockWallet } fr
 
 /** A slower stop is forced. Everything durable is on disk already. */
 const STOP_MS_MAX = 4_500
-/** The service of the first call, as in the README. It works on a new node without settings. */
+/** It works on a new node without settings. */
 const FIRST_CALL = 'node-network-stats' as ServiceId
 
-/** What a daemon is given besides its configuration. */
 export type DaemonParts = Pick<DaemonOptions, 'services' | 'openClaims' | 'internet' | 'fixtureModels'>
 
-/** Runs the released node until it is stopped. */
 export function runNode(context: CommandContext): Promise<number | Fault> {
   return runDaemon(context, {
     services: offeredServices(context.config, context.params),
@@ -38,7 +36,6 @@ export function runNode(context: CommandContext): Promise<number | Fault> {
   })
 }
 
-/** Runs a daemon with these parts until it is stopped. */
 export async function runDaemon(context: CommandContext, parts: DaemonParts): Promise<number | Fault> {
   const { params, logger } = context
   const joined = withPeers(context)
@@ -70,7 +67,6 @@ export async function runDaemon(context: CommandContext, parts: DaemonParts): Pr
   return EXIT.ok
 }
 
-/** Adds the peers of the command line to the configuration. */
 function withPeers({ config, flags }: CommandContext): Result<Config> {
   const peers = [...config.p2p.peers, ...(flags.peer?.split(',') ?? [])]
   for (const text of peers) {
@@ -88,9 +84,8 @@ async function sharedKey(config: Config, { params, resolution }: CommandContext)
 }
 
 /**
- * Two nodes that sell with the same key would both work for the same payment. So a node that is told to join peers does
- * not sell with the shared key. Mining may still pay that key. A node that finds its peers by itself sees on chain
- * whether another one sells.
+ * Two nodes that sell with the same key would both work for the same payment. So a node that is told to join peers does not sell with the
+ * shared key. Mining may still pay that key. A node that finds its peers by itself sees on chain whether another one sells.
  */
 function withoutSelling(config: Config, { note }: CommandContext, shared: string): Config {
   if (config.p2p.peers.length === 0) return config
@@ -102,7 +97,7 @@ function withoutSelling(config: Config, { note }: CommandContext, shared: string
   return { ...config, market: { ...market, enabled: false }, mine: { ...mine, address: mine.address ?? shared } }
 }
 
-/** The opened wallet of the seller. Null if nothing is sold. */
+/** Null if nothing is sold. */
 async function marketWallet(context: CommandContext): Promise<Result<WalletKey> | null> {
   const { config, params, logger } = context
   if (!config.market.enabled) return null
@@ -113,7 +108,7 @@ async function marketWallet(context: CommandContext): Promise<Result<WalletKey> 
   return null
 }
 
-/** Handles errors that the node must not survive: it exits with a code before anything wrong is committed. */
+/** Ends the process on an error that the node must not survive. */
 function fatalHandler(logger: Logger, dataDir: string): (error: unknown) => never {
   const onFatal = (error: unknown): never => {
     const bug = error instanceof InvariantError || error instanceof AssertionError

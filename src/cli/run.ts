@@ -17,7 +17,6 @@ import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { likestCommands } from './likeness.ts'
 import { withPlace } from './place.ts'
 
-/** Flags that every command takes. */
 const GLOBAL_FLAGS = { config: 'Configuration file; default: farthing.json in the data folder', help: 'Show this help' }
 /** Settings that matter to a command that asks a node or opens a wallet. All other settings are for the node itself. */
 const CLIENT_SETTINGS: ReadonlySet<string> = new Set([
@@ -31,15 +30,13 @@ const CLIENT_SETTINGS: ReadonlySet<string> = new Set([
 /** Environment variables of Farthing that are not settings. */
 const OTHER_VARIABLES = ['FARTHING_CONFIG', 'FARTHING_RUNS']
 
-/** Suggestions for an unknown command. */
 const SUGGESTIONS = 3
 /** Characters of a mistyped word that are compared. */
 const TYPED_CHARS_MAX = 30
 
-/** Networks by the names that the `network` setting takes. */
 export type Networks = Readonly<Record<NetworkName, NetworkParams>>
 
-/** Runs one command line and returns its exit code. Every fault becomes one line on standard error. */
+/** Returns the exit code. Every fault becomes one line on standard error. */
 export async function runCommandLine(
   commands: readonly Command[],
   args: readonly string[],
@@ -73,7 +70,7 @@ export async function runCommandLine(
   return refuse(withPlace(outcome, context.value), exitCodeOf(outcome))
 }
 
-/** Runs a command. An error of the disk, which any command can meet, becomes a fault. */
+/** An error of the disk, which any command can meet, becomes a fault. */
 async function runOnDisk(command: Command, context: CommandContext): Promise<number | Fault> {
   try {
     return await command.run(context)
@@ -82,7 +79,7 @@ async function runOnDisk(command: Command, context: CommandContext): Promise<num
   }
 }
 
-/** The command that the words begin with. A name of two words counts more than one of a single word. */
+/** A name of two words counts more than one of a single word. */
 function findCommand(commands: readonly Command[], words: readonly string[]): Command | undefined {
   const byName = (name: string): Command | undefined => commands.find((command) => command.name === name)
   return byName(words.slice(0, 2).join(' ')) ?? byName(words[0] ?? '')
@@ -153,7 +150,6 @@ async function readConfigFile(
   return source.ok ? ok([source.value]) : source
 }
 
-/** Help on a command, on a group of commands, or on all commands. A fault if there is no such command or group. */
 function helpText(commands: readonly Command[], words: readonly string[]): string | Fault {
   const command = findCommand(commands, words)
   if (command !== undefined) return commandHelp(command, commands)
@@ -161,7 +157,6 @@ function helpText(commands: readonly Command[], words: readonly string[]): strin
   return isKnown ? usageText(groupOf(commands, words[0])) : unknownCommand(commands, words)
 }
 
-/** Commands that begin with a word. All commands if none does. */
 function groupOf(commands: readonly Command[], word: string | undefined): readonly Command[] {
   const group = commands.filter(({ name }) => name.split(' ')[0] === word)
   return group.length > 0 ? group : commands
@@ -214,7 +209,6 @@ function say(text: string): number {
   return EXIT.ok
 }
 
-/** Names of all flags of all commands, and of the settings. */
 function namesOfFlags(commands: readonly Command[]): ReadonlySet<string> {
   const own = commands.flatMap(({ flags }) => Object.keys(flags))
   return new Set([...own, ...Object.keys(GLOBAL_FLAGS), ...Object.keys(SETTINGS).map((name) => flagOf(name).slice(2))])
@@ -226,7 +220,6 @@ function asksForJson(args: readonly string[]): boolean {
   return (end < 0 ? args : args.slice(0, end)).includes('--json')
 }
 
-/** Prints why a command failed, as one line on standard error: text, or a JSON object. */
 function sayRefusal(cause: Fault, exitCode: number, isJson: boolean): number {
   const message = faultMessage(cause)
   const error = { code: httpFault(cause.code).api, message, exitCode, details: cause.detail }

@@ -9,7 +9,6 @@ import { offeredServices } from '../market/services-on-offer.ts'
 import { type CommandContext, nodeUrl } from './command.ts'
 import { openServiceBench, type ServiceBench } from './service-bench.ts'
 
-/** Availability of a service, and the settings that it still needs. */
 export interface Standing {
   readonly serviceId: string
   /** Price of a call in dollars. Null if the node does not tell. */
@@ -19,7 +18,6 @@ export interface Standing {
   readonly requires: readonly string[]
 }
 
-/** Availability of all services without a node, from the configuration and the data folder. */
 export async function standingsHere(context: CommandContext): Promise<Result<readonly Standing[]>> {
   const bench = await benchOf(context)
   if (!bench.ok) return bench
@@ -37,7 +35,7 @@ export async function standingsHere(context: CommandContext): Promise<Result<rea
   }
 }
 
-/** Runs a service in this process, with its example if no request is given. Fault of its own: `service/not-found`. */
+/** The default request is the service's example. Fault of its own: `service/not-found`. */
 export async function trialHere(
   context: CommandContext,
   serviceId: string,

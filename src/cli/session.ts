@@ -16,7 +16,6 @@ import { type CommandContext, nodeUrl } from './command.ts'
 import { readAddress, readSymbol, usage } from './values.ts'
 import { importDevWallets, isDevWallet, unlockWallet, walletName } from './wallets.ts'
 
-/** A command with its node and its wallet. */
 export interface Session {
   readonly context: CommandContext
   readonly client: LedgerClient
@@ -26,11 +25,10 @@ export interface Session {
   readonly genesis: string
   /** The newest rules of the network that this release knows. */
   readonly rules: Rules
-  /** Address of the wallet. */
   readonly sender: Address
 }
 
-/** Finds node and wallet. The wallet stays closed. A node of another network is refused. */
+/** The wallet stays closed. A node of another network is refused. */
 export async function openSession(context: CommandContext): Promise<Result<Session>> {
   const { params } = context
   const sender = await ownWallet(context)
@@ -47,7 +45,7 @@ export async function openSession(context: CommandContext): Promise<Result<Sessi
   return ok({ context, client, height: status.value.height, genesis, rules, sender: sender.value })
 }
 
-/** Address of the wallet of a command. On the devnet, missing development wallets are made if a node answers. */
+/** On the devnet, missing development wallets are made if a node answers. */
 export async function ownWallet(context: CommandContext, node = nodeUrl(context)): Promise<Result<Address>> {
   const { config, params } = context
   const name = walletName(context)
@@ -65,7 +63,6 @@ export async function ownWallet(context: CommandContext, node = nodeUrl(context)
   return address.ok ? ok(address.value as Address) : address
 }
 
-/** Path of a document about the named address, or about the wallet. */
 export async function accountPath(context: CommandContext, document: string): Promise<Result<string>> {
   const [word] = context.words
   const address = word === undefined ? await ownWallet(context) : readAddress(context, word)
@@ -73,18 +70,16 @@ export async function accountPath(context: CommandContext, document: string): Pr
   return ok(`/accounts/${formatAddress(context.params.addressPrefix, address.value)}/${document}`)
 }
 
-/** Opens the wallet of a session. Asks for its passphrase if needed. */
 export async function openKey({ context }: Session): Promise<Result<WalletKey>> {
   const name = walletName(context)
   return name.ok ? unlockWallet(context.config, context.params, name.value) : name
 }
 
-/** Address of the session's wallet as text. */
 export function ownAddress({ context, sender }: Session): string {
   return formatAddress(context.params.addressPrefix, sender)
 }
 
-/** The asset of an amount. Decimals that only the node knows are printed, since they determine the amount. */
+/** Decimals that only the node knows are printed, since they determine the amount. */
 export async function findAsset(session: Session, text: string): Promise<Result<AssetView>> {
   const symbol = readSymbol(text)
   if (!symbol.ok) return symbol
@@ -104,7 +99,6 @@ export async function lookUpAsset(
   return token.ok ? ok({ symbol, decimals: token.value.decimals }) : token
 }
 
-/** A token. The native coin is refused. */
 export async function findToken(session: Session, text: string): Promise<Result<AssetView>> {
   const { ticker } = session.context.params
   if (text === ticker)
@@ -112,7 +106,6 @@ export async function findToken(session: Session, text: string): Promise<Result<
   return findAsset(session, text)
 }
 
-/** Parses an amount of an asset. It must be above 0 and fit the decimals. */
 export function readAmount(text: string, { symbol, decimals }: AssetView): Result<Amount> {
   const amount = parseAmount(text, decimals)
   if (!amount.ok || amount.value > 0n) return amount

@@ -12,7 +12,6 @@ const OF_SYMBOL: ReadonlySet<string> = new Set(['token_transfer', 'token_burn', 
 /** Kinds of transactions whose `amount` counts the coin. */
 const OF_COIN: ReadonlySet<string> = new Set(['transfer', 'stake', 'agent_invoke'])
 
-/** What a transaction takes of each asset, in base units. */
 type Needs = readonly (readonly [symbol: string, units: bigint])[]
 
 /**
@@ -32,7 +31,7 @@ export async function shortfall(session: Session, proposal: Proposal, fee: bigin
   return ''
 }
 
-/** What the vault of the network holds, and what the withdrawal takes. Empty if that is not known. */
+/** Empty if not known. */
 export async function vaultShortfall({ client, rules }: Session, { payload }: Proposal): Promise<string> {
   const { network, amount } = payload as Partial<PayloadOf<'bridge_withdraw'>>
   const answer = await client.document(`/api/v1/bridge/${network}`)
@@ -41,7 +40,7 @@ export async function vaultShortfall({ client, rules }: Session, { payload }: Pr
   return `: it holds ${amountText(float.units, float)}, and this takes ${amountText(amount as bigint, float)}`
 }
 
-/** What a transaction takes of each asset, as its payload says. The fee is added to what it takes of the coin. */
+/** The fee is added to what the transaction takes of the coin. */
 function needsOf({ context, rules }: Session, { kind, payload }: Proposal, fee: bigint): Needs {
   const { ticker, genesis } = context.params
   const fields = payload as unknown as Readonly<Record<string, unknown>>

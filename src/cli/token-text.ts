@@ -7,7 +7,6 @@ import { unitsText } from './values.ts'
 
 const USD_MICROS = 1_000_000
 
-/** A token for people: what it is, its supply, its issuer, and its price. */
 export function tokenLines(document: Fields): readonly string[] {
   const token = fieldsOf(document.token)
   const { symbol, decimals } = token
@@ -30,7 +29,6 @@ export function tokenLines(document: Fields): readonly string[] {
   return [...facts, ...rowLines(['POOL', 'HOLDS'], pools)]
 }
 
-/** The maximum supply, with what is left to mint if the token has an issuer. */
 function maximumOf({ maxSupply, headroom, issuer }: Fields, units: (value: unknown) => string): string {
   if (maxSupply === null) return 'none'
   return issuer === null ? units(maxSupply) : `${units(maxSupply)}, ${units(headroom)} to go`
@@ -55,7 +53,6 @@ function priceOf({ price, symbol }: Fields): string {
 export const THIN = 'thin market'
 const UNSETTLED = 'price moved far and back, nothing is sold by it now'
 
-/** Why a price is of low confidence, in a few words. Undefined if it is not. */
 export function doubtOf(price: unknown): typeof THIN | typeof UNSETTLED | undefined {
   const { confidence, depthUsd } = fieldsOf(price)
   if (confidence !== 'low') return undefined
@@ -63,7 +60,6 @@ export function doubtOf(price: unknown): typeof THIN | typeof UNSETTLED | undefi
   return depth * USD_MICROS >= Number(LOW_DEPTH) ? UNSETTLED : THIN
 }
 
-/** The text of {@link doubtOf} in brackets, to follow a value. Empty if there is no doubt. */
 export function doubtText(price: unknown): string {
   const doubt = doubtOf(price)
   return doubt === undefined ? '' : ` (${doubt})`

@@ -10,7 +10,6 @@ import { payloadFacts } from './payload-text.ts'
 import { type Asking, cellOf, type Fields } from './reading.ts'
 import { unitsText } from './values.ts'
 
-/** A transaction for people: its state, what it did, and its fee. */
 export async function transactionLines(told: Fields, asking: Asking): Promise<readonly string[]> {
   const transaction = fieldsOf(told.transaction)
   const receipt = fieldsOf(told.receipt)
@@ -46,14 +45,12 @@ function stateOf({ status, height, confirmations, executedFrom }: Fields): strin
     : 'unknown: neither waiting nor in a block'
 }
 
-/** The outcome in a receipt: `success`, or the failure's code and sentence. */
 export function endOf({ code, outcome }: Fields): string {
   if (code === 0) return 'success'
   const known = typeof code === 'number' ? outcomeCode(code) : undefined
   return known === undefined ? cellOf(outcome) : outcomeText(known)
 }
 
-/** Time of the block, from its header. */
 function timeOf(told: Fields): string | undefined {
   const { header } = fieldsOf(told.proof)
   if (typeof header !== 'string' || !isHexBytes(header)) return undefined
@@ -66,7 +63,6 @@ function momentOf(timeMs: number): string | undefined {
   return Number.isNaN(moment.getTime()) ? undefined : moment.toISOString()
 }
 
-/** A memo as text, or as hex if it is not text. */
 function memoOf({ memo }: Fields): string | undefined {
   if (typeof memo !== 'string' || memo === '' || !isHexBytes(memo)) return undefined
   const text = new TextDecoder().decode(fromHex(memo))

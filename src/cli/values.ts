@@ -18,7 +18,6 @@ import type { AssetView } from '../../rpc/client/ledger-client.ts'
 import { amountOf } from '../../rpc/contract/amounts.ts'
 import type { CommandContext } from './command.ts'
 
-/** A refusal of a command line. */
 export function usage(reason: string): { readonly ok: false; readonly fault: ReturnType<typeof fault> } {
   return fail(fault('cli/usage', { reason }))
 }
@@ -28,19 +27,18 @@ export function cannot(reason: string): { readonly ok: false; readonly fault: Re
   return fail(fault('cli/not-possible', { reason }))
 }
 
-/** An amount with its symbol: `1.5 FAR`. */
 export function amountText(value: bigint, { symbol, decimals }: AssetView): string {
   return `${formatAmount(value, decimals)} ${symbol}`
 }
 
-/** Base units in an answer as an amount. They stay base units if the decimals are not known. */
+/** Base units stay base units if the decimals are not known. */
 export function unitsText(value: unknown, asset: AssetView | undefined, symbol = ''): string {
   const units = amountOf(value)
   if (units === undefined) return '-'
   return asset === undefined ? `${units} base units of ${symbol}` : amountText(units, asset)
 }
 
-/** Parses a symbol as it is written. Lower-case letters are not converted but refused, with the symbol that may be meant. */
+/** Lower-case letters are refused, not converted. */
 export function readSymbol(text: string): Result<TokenSymbol> {
   if (TOKEN_SYMBOL.test(text)) return ok(text as TokenSymbol)
   const capitals = text.toUpperCase()
@@ -48,12 +46,11 @@ export function readSymbol(text: string): Result<TokenSymbol> {
   return usage(`"${text.slice(0, 40)}" is no symbol: 2 to 10 capital letters and digits, a letter first${meant}`)
 }
 
-/** Parses an address of the configured network. */
 export function readAddress({ params }: Pick<CommandContext, 'params'>, text: string): Result<Address> {
   return parseAddress(params.addressPrefix, text)
 }
 
-/** Parses the id of a transaction. A stake or a withdrawal has the id of the transaction that made it. */
+/** A stake or a withdrawal has the id of the transaction that made it. */
 export function readId(what: string, text: string): Result<TxId> {
   return isHex(text, 32) ? ok(text as TxId) : usage(`"${text.slice(0, 70)}" is no id of a ${what}: 64 hex digits`)
 }
@@ -71,20 +68,17 @@ export function countFlag(
   return usage(`--${name} is a whole number from 0 to ${bound - 1}`)
 }
 
-/** A flag that is true or false. Undefined if it is not given. */
 export function truthFlag({ flags }: Pick<CommandContext, 'flags'>, name: string): Result<boolean | undefined> {
   const text = flags[name]
   if (text === undefined) return ok(undefined)
   return text === 'true' || text === 'false' ? ok(text === 'true') : usage(`--${name} is true or false`)
 }
 
-/** Checks that a text fits its field on chain. */
 export function readText(what: string, text: string, bytesMax: number): Result<string> {
   const { length } = encodeText(text)
   return length <= bytesMax ? ok(text) : usage(`${what} has ${length} bytes, allowed are ${bytesMax}`)
 }
 
-/** The text of a flag, checked to fit its field on chain. Undefined if it is not given. */
 export function textFlag(
   { flags }: Pick<CommandContext, 'flags'>,
   name: string,
@@ -94,14 +88,13 @@ export function textFlag(
   return text === undefined ? ok(undefined) : readText(`--${name}`, text, bytesMax)
 }
 
-/** Parses the id of an agent. `otherwise` is the error if there is no word. */
+/** `otherwise` is the error if there is no word. */
 export function readAgentId(word: string | undefined, otherwise: string): Result<AgentId> {
   if (word === undefined) return usage(otherwise)
   if (AGENT_ID.test(word)) return ok(word as AgentId)
   return usage(`"${word.slice(0, 40)}" is no id of an agent: 3 to 32 lower-case letters, digits and inner hyphens`)
 }
 
-/** Parses the id of a service. */
 export function readServiceId(word: string): Result<ServiceId> {
   if (SERVICE_ID.test(word)) return ok(word as ServiceId)
   return usage(`"${word.slice(0, 60)}" is no id of a service: 4 to 48 lower-case letters, digits and inner hyphens`)

@@ -19,7 +19,6 @@ const DEV_KEYS = 10
 /** Wallet names become file names. */
 const WALLET_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/
 
-/** The wallet that a command names. Default: the caller's. */
 export function walletName({ flags }: Pick<CommandContext, 'flags'>): Result<string> {
   const name = flags.wallet ?? CALLER_WALLET
   if (WALLET_NAME.test(name)) return ok(name)
@@ -30,7 +29,7 @@ export function walletName({ flags }: Pick<CommandContext, 'flags'>): Result<str
   )
 }
 
-/** Whether a wallet is one that the first start on the devnet makes. */
+/** Whether {@link importDevWallets} makes this wallet. */
 export function isDevWallet(wallet: string, { name }: NetworkParams): boolean {
   return name === 'devnet' && [CALLER_WALLET, MARKET_WALLET].includes(wallet)
 }
@@ -49,7 +48,6 @@ export async function importDevWallets({ dataDir, devKey }: Config, { name }: Ne
   return ok(undefined)
 }
 
-/** Number of the market's development key, derived from the caller's. */
 function marketNumber(devKey: number): number {
   return (devKey % DEV_KEYS) + 1
 }
@@ -65,7 +63,6 @@ export async function sharedMarketAddress(
   return own.ok && own.value === shared ? formatAddress(addressPrefix, shared) : null
 }
 
-/** Opens a wallet of the data folder. Asks for its passphrase if needed. */
 export async function unlockWallet(
   { dataDir, wallet }: Config,
   { name }: NetworkParams,

@@ -19,7 +19,6 @@ export interface WritingCommand<Asked> extends Omit<Command, 'run'> {
   readonly isSentAtOnce?: true
 }
 
-/** Flags of every command that sends a transaction. */
 const WRITE_FLAGS = {
   ...WALLET_FLAG,
   ...RPC_FLAG,
@@ -33,7 +32,6 @@ const WAIT_FLAG = { 'no-wait': 'Do not wait for the block; the outcome is not kn
 /** Blocks in which a transaction can be mined: some ten minutes. It must not be mined long after its sender forgot it. */
 const VALID_BLOCKS = 200
 
-/** Makes a command from `read` and `propose`. Rehearsing, sending and waiting are the same for every such command. */
 export function writingCommand<Asked>(command: WritingCommand<Asked>): Command {
   const { read, propose, flags, isSentAtOnce, ...words } = command
   const run = async (given: CommandContext): Promise<number | Fault> => {
@@ -54,7 +52,6 @@ export function writingCommand<Asked>(command: WritingCommand<Asked>): Command {
   return { ...words, flags: { ...flags, ...(isSentAtOnce ? {} : WAIT_FLAG), ...WRITE_FLAGS }, run }
 }
 
-/** Sends the proposals in order. A failure ends the command, unless it is one of several claims that would lose. */
 async function carryOut(
   session: Session,
   key: WalletKey,

@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { build } from 'esbuild'
 import { bundleOptions, ENTRIES, type EntryName, ROOT } from './client-bundle.ts'
 
-/** Writes the client as the package `farthing`: bundles, types, manifest, licence and README. The folder's old content is removed. */
+/** The folder's old content is removed. */
 export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -29,7 +29,7 @@ const PATHS: Readonly<Record<EntryName, string>> = {
   'client-x402': './client/x402',
 }
 
-/** The published package holds only the client, without dependencies. The node is not part of it. */
+/** The published package holds only the client, and has no dependencies. */
 function manifest(): object {
   const { name, version, license } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const exports = Object.entries(PATHS).map(([entry, path]) => [

@@ -3,10 +3,9 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writ
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { OnLoadResult, Plugin } from 'esbuild'
 
-/** Root of the repository. */
 const ROOT = join(import.meta.dirname, '../..')
 
-/** Programs of threads and child processes. Other programs start them by the URL of their file. */
+/** Threads and child processes, which are started by the URL of their file. */
 const WORKERS: readonly string[] = ['verify-worker', 'mine-worker', 'engine-process', 'orphan-watch'].map((name) =>
   join(ROOT, `src/workers/${name}.ts`),
 )
@@ -33,8 +32,8 @@ const SHAPING = [
 type SourceStamp = readonly [path: string, size: number, ctimeMs: number, sha256: string]
 
 /**
- * Bundles a program and its workers into a folder below `node_modules`, so that packages outside the bundle are found.
- * The program's file is named like its source. `sources.json` lists the sources.
+ * Bundles a program and its workers into a folder below `node_modules`, so that packages outside the bundle are found. The program's file
+ * is named like its source.
  */
 export async function bundleProgram(entry: string, folder: string): Promise<void> {
   const { build } = await import('esbuild')
@@ -72,7 +71,6 @@ export async function bundleProgram(entry: string, folder: string): Promise<void
   }
 }
 
-/** Reads our own modules for the bundler and records their stamps. */
 function ownSources(folder: string, stamps: SourceStamp[]): Plugin {
   return {
     name: 'own-sources',

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 
-/** Root of the repository. */
 export const ROOT = join(import.meta.dirname, '../..')
 
 /** The published modules, by file name. */
@@ -12,7 +11,6 @@ export const ENTRIES = {
   'client-x402': 'rpc/client/x402.ts',
 } as const
 
-/** An entry of the package. */
 export type EntryName = keyof typeof ENTRIES
 
 /** Modules without side effects: our own and the SSZ library's. Unused parts are left out. */
@@ -66,7 +64,7 @@ export interface EntrySize {
   readonly parts: readonly (readonly [name: string, bytes: number])[]
 }
 
-/** Bundles each entry alone, minified, and measures it. */
+/** Each entry is bundled alone. */
 export async function measureEntries(): Promise<readonly EntrySize[]> {
   return Promise.all(
     (Object.keys(ENTRIES) as EntryName[]).map(async (entry) => {

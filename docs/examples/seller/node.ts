@@ -7,7 +7,6 @@ import { askNode, fieldsOf, postBytes, postJson } from '../../../rpc/client/http
 import { type EndedCall, type SellingNetwork, signReceipt, signSettlement } from '../../../rpc/client/selling.ts'
 import type { Claim } from './claims.ts'
 
-/** Fields of an answer. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** What a seller needs of a node. Any node of the network will do; it need not be the seller's own. */
@@ -22,13 +21,12 @@ export class Node {
     this.#serviceId = serviceId
   }
 
-  /** The current offer, for both generations of x402. */
+  /** The current offer, for both x402 versions. */
   offer(resource: string): Promise<Fields> {
     const query = new URLSearchParams({ resource, maxTimeoutSeconds: '60' })
     return this.#get(`/facilitator/offers/${this.#agentId}/${this.#serviceId}?${query}`)
   }
 
-  /** Chain id and genesis of the node's network. */
   async network(): Promise<SellingNetwork['network']> {
     const { kinds } = await this.#get('/facilitator/supported')
     const { chainId, genesis } = fieldsOf((kinds as readonly { readonly extra: unknown }[])[0]?.extra)
@@ -88,7 +86,6 @@ function answerOf(answer: Awaited<ReturnType<typeof askNode>>): Fields {
   return answer.value.body
 }
 
-/** The end of a claim as it is signed. */
 function endOf({ txId, requestHash, ending }: Claim): EndedCall {
   if (ending === undefined) throw new Error('the call is not over')
   const { outcome, resultHash: hash, durationMs } = ending

@@ -46,7 +46,6 @@ async function networkOfMine(): Promise<SellingNetwork> {
   return { params, network: { chainId, genesis } }
 }
 
-/** A call: its request, and the payment of either generation. */
 interface Call {
   readonly request: string
   readonly payment: { readonly txId: string; readonly secret: string | null } | null
@@ -141,7 +140,7 @@ async function settleOne(claim: Claim): Promise<void> {
   if (refused !== null) report(`${claim.txId}: the receipt was not taken: ${refused}`)
 }
 
-/** A 402 in the form of both generations: the body of the first, the header of the second. */
+/** A 402 of both x402 versions: version 1 in the body, version 2 in the header. */
 async function ask(
   { resource }: Call,
   response: ServerResponse,
@@ -155,7 +154,7 @@ async function ask(
   send(response, 402, body)
 }
 
-/** Reads a call; null if it is malformed. The payment is in the body, or in a header of either generation. */
+/** Null if the call is malformed. The payment is in the body, or in a header of either x402 version. */
 async function read(message: IncomingMessage): Promise<Call | null> {
   let text = ''
   for await (const chunk of message.setEncoding('utf8')) {

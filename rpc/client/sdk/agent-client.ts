@@ -62,7 +62,7 @@ export interface ClientOptions extends CeilingOptions {
   readonly network?: NetworkName | NetworkFacts
   /** Sellers that may be paid. Default: all. */
   readonly allow?: AllowList
-  /** Address of a second node, whose coin price and headers are compared with those of the node that is called. */
+  /** Address of a second node. Its coin price counts too, and it must have the block of a receipt. */
   readonly secondNode?: string
   /** Where payments are recorded before they are sent. Default: memory, which ends with the process. */
   readonly journal?: PaymentJournal
@@ -83,7 +83,6 @@ export interface ClientOptions extends CeilingOptions {
 export type Resumable = Pick<Payment, 'txId'> & Partial<Payment>
 
 const SETTLE_MS = 300_000
-/** Checks of all options. The type keeps the list complete. */
 const OPTION_KINDS: Kinds<Required<ClientOptions>> = {
   ...{ baseUrl: KIND.text, wallet: KIND.signer, network: KIND.network, allow: KIND.fields },
   ...{
@@ -323,7 +322,6 @@ export class AgentClient {
     return { untilMs: Date.now() + settleMs, signal: AbortSignal.any(signals) }
   }
 
-  /** Whether the node says that the call of a payment is over. */
   async #isEnded({ txId }: Payment): Promise<boolean> {
     const told = await this.receipt(txId).catch(() => undefined)
     return isEnd(told?.status)
@@ -371,7 +369,7 @@ export class AgentClient {
     return checkReceipt(answer, expected, basis)
   }
 
-  /** The journal's record of a payment. If the payment is known without it, an unreadable journal is no error. */
+  /** If the payment is known without the journal, an unreadable journal is no error. */
   async #kept({ txId }: Pick<Payment, 'txId'>, isKnown = true): Promise<PaymentRecord | undefined> {
     try {
       return await this.#journal.get(txId)
@@ -381,7 +379,7 @@ export class AgentClient {
     }
   }
 
-  /** Records the new state of a payment. A payment of another process, which the journal lacks, is not added. */
+  /** A payment of another process, which the journal lacks, is not added. */
   async #note({ txId }: Payment, state: PaymentState): Promise<void> {
     try {
       const record = await this.#journal.get(txId)

@@ -7,10 +7,7 @@ import { invalid } from './options.ts'
 import { must } from './refusals.ts'
 import type { AllowList, NetworkFacts, Quote } from './shapes.ts'
 
-/**
- * Refuses a quote that must not be paid at any price: an unavailable service, an unusable request, another network or asset, a
- * seller that is not allowed, an absurd term or height. The seller is not trusted.
- */
+/** Refuses a quote that must not be paid at any price. The seller is not trusted. */
 export function checkAgreement(quote: Quote, { facts, allow, height }: AgreementBasis): void {
   const { serviceId, agentId, payTo, genesis } = quote
   checkOffered(quote)
@@ -29,10 +26,7 @@ export function checkAgreement(quote: Quote, { facts, allow, height }: Agreement
     throw new PaymentMismatchError(`not paid: ${reason}`, { code: 'bad_terms', retryable: quote.validUntil <= height })
 }
 
-/**
- * Refuses a quote whose service is closed or whose request is unusable. A closed service is reported first, since no other request would
- * help.
- */
+/** A closed service is reported first, since no other request would help. */
 function checkOffered(quote: Quote): void {
   const { serviceId, requestError, requestDetails: details, available, unavailableReason } = quote
   if (!available)
@@ -43,7 +37,6 @@ function checkOffered(quote: Quote): void {
   })
 }
 
-/** What a quote is checked against. */
 export interface AgreementBasis {
   readonly facts: NetworkFacts
   readonly allow: AllowList

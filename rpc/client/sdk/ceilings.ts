@@ -3,7 +3,6 @@ import { SpendLimitError } from './errors.ts'
 import { CEILING_KINDS, checkKinds, invalid } from './options.ts'
 import type { CeilingOptions, NetworkFacts, PaymentRecord } from './shapes.ts'
 
-/** Cost of one payment. */
 export interface Cost {
   /** Base units of amount and fee. */
   readonly units: bigint
@@ -22,7 +21,6 @@ const DEFAULTS = {
   maxFee: '0.1',
 } as const
 
-/** The ceilings of one client. */
 export class Ceilings {
   readonly feeMax: bigint
   /** Whether the options bound the coins of a call. Only then is a call paid without a dollar price. */
@@ -43,7 +41,7 @@ export class Ceilings {
     this.feeMax = this.#units('maxFee')
   }
 
-  /** Refuses a payment over a ceiling. `spent` holds the last 24 hours. Errors: `over_call_limit`, `over_day_limit`, `price_unknown`. */
+  /** `spent` holds the last 24 hours. Errors: `over_call_limit`, `over_day_limit`, `price_unknown`. */
   check(cost: Cost, spent: readonly PaymentRecord[]): void {
     const { maxPerCallUsd, maxPerDayUsd, maxPerCallCoins, maxPerDayCoins } = this.#options
     if (cost.usd === null && !this.pinsCoins)

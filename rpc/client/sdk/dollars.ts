@@ -1,11 +1,10 @@
 import { askNode, type Transport } from '../http.ts'
 
-/** How long a coin price is kept. */
 const KEEP_MS = 30_000
 /** A search that matches no service, so that the answer is short. It names the price all the same. */
 const PATH = '/services.json?capability=oracle&q=-'
 
-/** Dollars for a coin, by the word of nodes. The dearest counts. */
+/** Dollars for one coin, by the word of nodes. */
 export class CoinPrice {
   readonly #transport: Transport
   readonly #known = new Map<string, { readonly usd: number; readonly atMs: number }>()
@@ -14,7 +13,7 @@ export class CoinPrice {
     this.#transport = transport
   }
 
-  /** The dearest price that these nodes name. Null if none names one. */
+  /** Null if none of the nodes names a price. */
   async dearest(urls: readonly string[]): Promise<number | null> {
     const prices = await Promise.all(urls.map((url) => this.#ask(url)))
     const told = prices.filter((usd) => usd !== null)

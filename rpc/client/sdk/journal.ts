@@ -48,7 +48,6 @@ export function withFaults(journal: PaymentJournal): PaymentJournal {
   }
 }
 
-/** Message of a thrown value. */
 export function reasonIn(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }
@@ -100,12 +99,11 @@ export function storageJournal(storage: KeyedTexts, prefix = 'farthing.payment.'
   }
 }
 
-/** A record as one line of JSON. */
 export function recordText(record: PaymentRecord): string {
   return JSON.stringify(record, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
 }
 
-/** Reads a line of {@link recordText}. Undefined for anything else, such as a line cut short. */
+/** Undefined for anything but a whole line of {@link recordText}. */
 export function parseRecord(text: string): PaymentRecord | undefined {
   try {
     const record = fieldsOf(JSON.parse(text))

@@ -36,7 +36,7 @@ export function payingTools<C extends ToolCaller>(mcp: C, parts: PaidFetchParts)
   return paying as unknown as C['callTool']
 }
 
-/** Repeats a paid call until its answer is final. The payment is always the same, so nothing is paid twice. */
+/** The payment is always the same, so nothing is paid twice. */
 async function settle(
   parts: PaidFetchParts,
   {

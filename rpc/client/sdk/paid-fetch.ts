@@ -10,7 +10,6 @@ import { isOver, type Patience, pause } from './waiting.ts'
 
 type Fetch = typeof globalThis.fetch
 
-/** Dependencies of a paying fetch. */
 export interface PaidFetchParts extends SettlePlace {
   readonly payer: Payer
   /** Bounds of a wait that begins now. `signal` is the caller's, in addition to the client's. */
@@ -107,7 +106,7 @@ async function settle({ fetch, parts, sent, asked, carrier }: PaidRequest, payme
   }
 }
 
-/** Waits for the confirmations that the seller wants. A payment that the node does not know is sent again. */
+/** Waits for the confirmations that the seller wants. */
 export function awaitDepth(
   parts: PaidFetchParts,
   payment: Payment,

@@ -28,7 +28,6 @@ import type {
   Signer,
 } from './shapes.ts'
 
-/** Dependencies of a payer. */
 export interface PayerParts {
   readonly facts: NetworkFacts
   readonly client: NodeClient
@@ -37,7 +36,7 @@ export interface PayerParts {
   readonly allow: AllowList
   readonly journal: PaymentJournal
   readonly price: CoinPrice
-  /** A second node to compare prices and headers with, or null. */
+  /** A second node, which must be on the same network, and whose coin price counts too. */
   readonly second: NodeClient | null
   readonly isDryRun: boolean
   readonly onPay: ((intention: Intention) => boolean | Promise<boolean>) | null
@@ -133,8 +132,8 @@ export class Payer {
   }
 
   /**
-   * Dollars of a unit by the dearest price: the seller's dollar price, its coin price, or the coin price of the nodes. A quote
-   * of the own node already has the node's price. The seller's word alone does not count, unless the options bound the coins.
+   * Dollars of a base unit by the dearest known price. A quote from the own node has that node's price already. The seller's word alone
+   * does not count, unless the options bound the coins.
    */
   async #dollarsPerUnit(quote: Quote): Promise<number | null> {
     const { price, second, client, facts, isOwn, ceilings } = this.#parts
@@ -155,7 +154,6 @@ export class Payer {
     ceilings.check({ units, usd }, await journal.since(Date.now() - DAY_MS))
   }
 
-  /** Signs a payment that commits to the request and is locked to a fresh secret. */
   async #sign(quote: Quote, wallet: Signer): Promise<Omit<PaymentRecord, 'usd'>> {
     const { client, facts, ceilings } = this.#parts
     const params = paramsOf(facts)
@@ -196,7 +194,7 @@ export class Payer {
     }
   }
 
-  /** Records a new state. On failure the old record stays, with which the payment can be resumed and still counts. */
+  /** On failure the old record stays. With it the payment can be resumed and still counts. */
   async #note(record: PaymentRecord): Promise<void> {
     try {
       await this.#parts.journal.put(record)
@@ -219,7 +217,6 @@ export class Payer {
     throw new FarthingError(`${message}${advice}`, { code: 'payment_refused', payment: record })
   }
 
-  /** Advice about a refused payment if its sender has too few coins. Otherwise empty. */
   async #adviceFor({ sender, amount, feeMax }: PaymentRecord): Promise<string> {
     const account = await this.#parts.client.account(sender)
     if (!account.ok || account.value.balance >= amount + feeMax) return ''
@@ -238,14 +235,12 @@ export function committedText({ tx, request }: Pick<Payment, 'tx' | 'request'>):
   return 'requestCommitment' in payload && payload.requestCommitment === NO_COMMITMENT ? null : request
 }
 
-/** The transaction of a payment. Errors: `no_transaction`. */
 export function transactionOf({ tx, txId }: Payment): Transaction {
   const decoded = tx === null ? null : decodeTransaction(fromHex(tx))
   if (decoded?.ok === true && decoded.value.txId === txId) return decoded.value
   throw new FarthingError('the transaction of this payment is not known', { code: 'no_transaction' })
 }
 
-/** The status of a node. Errors: `other_network`, or those of a node that does not answer. */
 async function statusOn(node: NodeClient, { genesis, name }: NetworkFacts): Promise<StatusView> {
   const status = must(await node.status())
   if (status.genesis === genesis) return status

@@ -10,7 +10,6 @@ const BEHIND_MS = 10_000
 /** After this many failures in a row, a second node counts as unable to answer. */
 const MISSED_MAX = 3
 
-/** Dependencies of checking a receipt. */
 export interface ReceiptBasis {
   readonly facts: NetworkFacts
   readonly secondNode: string | null
@@ -18,9 +17,8 @@ export interface ReceiptBasis {
 }
 
 /**
- * Checks the result and the receipt of a paid call: the Merkle proof of the payment, the header's proof of work, the hash of the
- * result, and that service, request, caller, amount and payment are as expected. These checks trust no node. A second
- * node, if there is one, is asked whether the block is on the best chain.
+ * Checks a result and its receipt against what was paid, without trusting a node. A second node, if there is one, tells whether the block
+ * is on the best chain.
  */
 export async function checkReceipt(
   { result, receipt }: { readonly result: unknown; readonly receipt: Receipt },

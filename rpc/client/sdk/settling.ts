@@ -14,7 +14,6 @@ import { errorOfAnswer, errorOfFault, isPassing, RETURNS } from './refusals.ts'
 import type { Payment, PaymentState } from './shapes.ts'
 import { isOver, type Patience, pause } from './waiting.ts'
 
-/** Dependencies of settling. */
 export interface SettlePlace {
   readonly client: NodeClient
   readonly transport: Transport
@@ -95,7 +94,6 @@ function isUnknown(answer: Result<NodeAnswer>): boolean {
   return answer.ok && answer.value.body.code === 'payment_not_found'
 }
 
-/** The error for a payment with an unknown outcome. */
 export function interrupted(
   payment: Payment,
   heard: Result<NodeAnswer> | Result<unknown> | null = null,
@@ -116,7 +114,6 @@ function isAnswer(value: unknown): value is NodeAnswer {
   return typeof (value as NodeAnswer | null)?.status === 'number'
 }
 
-/** The request that a payment is for. Errors: `request_unknown`. */
 export function requestOf(payment: Payment): string {
   if (payment.request !== null) return payment.request
   const message =
@@ -126,7 +123,7 @@ export function requestOf(payment: Payment): string {
 }
 
 const ENDS: ReadonlySet<unknown> = new Set(['completed', 'refunded', 'refund_pending'])
-/** Codes of refusals because the payment was redeemed before. */
+/** The payment was redeemed before. */
 const REDEEMED: ReadonlySet<string> = new Set(['payment_already_redeemed', 'result_expired'])
 
 /** Whether a paid call in this state is over. Its refund may still be under way. */
@@ -134,7 +131,6 @@ export function isEnd(status: unknown): boolean {
   return ENDS.has(status)
 }
 
-/** State of a payment after its call was refused. */
 export function stateAfter(error: FarthingError): PaymentState {
   // For a payment that was refunded before, the node's details have `end`.
   if (error instanceof RefundedError || error.details?.end !== undefined) return 'refunded'

@@ -3,7 +3,6 @@ import { agentLines } from '../agent-text.ts'
 import { cellOf, itemsOf, PAGE_FLAGS, queryOf, readingCommand } from '../reading.ts'
 import { readAgentId } from '../values.ts'
 
-/** `farthing agent list`: every agent of the chain. */
 export const agentListCommand = readingCommand({
   name: 'agent list',
   usage: '',
@@ -21,7 +20,6 @@ export const agentListCommand = readingCommand({
   ],
 })
 
-/** `farthing agent show`: an agent with its services. */
 export const agentShowCommand = readingCommand({
   name: 'agent show',
   usage: '<agent>',

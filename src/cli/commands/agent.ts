@@ -24,7 +24,7 @@ import type { Session } from '../session.ts'
 import { readAddress, readAgentId, readServiceId, textFlag, usage } from '../values.ts'
 import { writingCommand } from '../writing.ts'
 
-/** Fields of an agent on the command line. Undefined if not given. */
+/** A field is undefined if not given. */
 interface AgentAsked {
   readonly agentId: AgentId
   readonly name: string | undefined
@@ -43,7 +43,6 @@ const AGENT_FLAGS = {
   settlers: 'Comma-separated addresses that may post receipts',
 }
 
-/** `farthing agent register`: registers an agent that runs elsewhere. */
 export const agentRegisterCommand = writingCommand<AgentAsked>({
   name: 'agent register',
   usage: '<agent>',
@@ -64,7 +63,6 @@ export const agentRegisterCommand = writingCommand<AgentAsked>({
   },
 })
 
-/** `farthing agent update`: changes an agent. */
 export const agentUpdateCommand = writingCommand<AgentAsked>({
   name: 'agent update',
   usage: '<agent>',
@@ -78,7 +76,7 @@ export const agentUpdateCommand = writingCommand<AgentAsked>({
     if (!known.ok) return known
     const named = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
     if (Object.keys(named).length === 0) return usage('name at least one thing that changes')
-    // The owner is set to this wallet: only the owner can change the agent.
+    // Only the owner can change the agent, so it stays this wallet unless --owner names another.
     const payload = { ...known.value, owner: session.sender, ...named } as PayloadOf<'agent_update'>
     const trusted = trustedText(session, asked, payload)
     if (trusted !== '')
@@ -181,7 +179,7 @@ function readCapabilities(list: string | undefined): Result<number | undefined> 
   return ok(capabilitySet(capabilities))
 }
 
-/** Fields of a service on the command line. Undefined if not given. */
+/** A field is undefined if not given. */
 interface ServiceAsked {
   readonly agentId: AgentId
   readonly serviceId: ServiceId
@@ -194,7 +192,6 @@ interface ServiceAsked {
 
 const USD_DECIMALS = 6
 
-/** `farthing agent publish`: publishes or changes a service. */
 export const agentPublishCommand = writingCommand<ServiceAsked>({
   name: 'agent publish',
   usage: '<agent> <service>',
@@ -270,7 +267,6 @@ function readServiceName(words: readonly string[], otherwise: string): Result<Pa
   return service.ok ? ok({ agentId: agentId.value, serviceId: service.value }) : service
 }
 
-/** `farthing agent retire`: stops selling a service. */
 export const agentRetireCommand = writingCommand<PayloadOf<'service_retire'>>({
   name: 'agent retire',
   usage: '<agent> <service>',

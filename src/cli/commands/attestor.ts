@@ -42,7 +42,6 @@ const MEMBER_FLAGS = {
   'dev-member': 'Devnet only: sign with this development key (the committee has 8, 9 and 10) in place of a wallet',
 }
 
-/** `farthing attestor key`: the public key of a wallet, for a rotation of the committee. */
 export const attestorKeyCommand: Command = {
   name: 'attestor key',
   usage: '',
@@ -61,7 +60,6 @@ export const attestorKeyCommand: Command = {
   },
 }
 
-/** `farthing attestor sign`: a member's signature on an action of the bridge. */
 export const attestorSignCommand: Command = {
   name: 'attestor sign',
   usage: '<action> ...',
@@ -115,7 +113,6 @@ function networkOf({ params }: CommandContext): SigningNetwork {
   return createRuleBook(params, PROTOCOL).network
 }
 
-/** The key of a member: from a wallet, or a published key on the devnet. */
 async function openMember(context: CommandContext): Promise<Result<WalletKey>> {
   const { config, params } = context
   const number = countFlag(context, 'dev-member', DEV_KEYS + 1)
@@ -128,7 +125,6 @@ async function openMember(context: CommandContext): Promise<Result<WalletKey>> {
   return ok(walletKey(devSeed(number.value), DEV_SCHEME))
 }
 
-/** Epoch and key index of a member, from the flags or from the node. */
 async function placeOf(
   context: CommandContext,
   { keys }: WalletKey,
@@ -147,7 +143,6 @@ async function placeOf(
   return ok({ epoch: epoch.value ?? committee.value.epoch, keyIndex })
 }
 
-/** `farthing attestor submit`: joins the signatures of members, and pays for their transaction. */
 export const attestorSubmitCommand = writingCommand<readonly string[]>({
   name: 'attestor submit',
   usage: '<signature file> ...',

@@ -14,7 +14,6 @@ import { EXIT } from '../exit-codes.ts'
 import { IndexAudit, type IndexReport } from '../index-audit.ts'
 import { openOffline } from '../offline.ts'
 
-/** Result of an audit. */
 export interface AuditReport {
   readonly height: number
   readonly blockId: string
@@ -35,7 +34,6 @@ const BATCH = 4_096
 /** Tables that grow with the number of users. No invariant sums over them, so they are not kept in memory. */
 const CROWDED = new Set([ACCOUNTS.prefix, TOKEN_BALANCES.prefix])
 
-/** Rebuilds the state tree from its records. */
 class TreeBuilder {
   readonly #pages = new Map<PageId, Page>()
   root = ''
@@ -50,7 +48,6 @@ class TreeBuilder {
   }
 }
 
-/** Checks conservation and the invariants of each ledger over all records. */
 class LedgerSums {
   readonly #balance = new Balance()
   // As changes from an empty state, the records themselves can be given to the invariants.
@@ -113,7 +110,6 @@ export async function auditState({ database, ruleBook }: ChainReader): Promise<A
   }
 }
 
-/** `farthing audit`: checks a data folder. The node must not be running. */
 export const auditCommand: Command = {
   name: 'audit',
   usage: '',

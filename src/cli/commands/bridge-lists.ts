@@ -5,7 +5,6 @@ import { factLines, textFact } from '../facts.ts'
 import { bpsCell, cellOf, type Fields, itemsOf, readingCommand, unitsCell } from '../reading.ts'
 import { readId, usage } from '../values.ts'
 
-/** `farthing bridge status`: networks of the bridge, and the funds of their vaults. */
 export const bridgeStatusCommand = readingCommand({
   name: 'bridge status',
   usage: '[network]',
@@ -22,12 +21,10 @@ export const bridgeStatusCommand = readingCommand({
   ],
 })
 
-/** The networks in an answer: a list, or the only one. */
 function networksOf({ networks, network }: Fields): readonly Fields[] {
   return network === undefined ? itemsOf(networks) : [fieldsOf(network)]
 }
 
-/** `farthing bridge deposits`: vault addresses and deposits so far. */
 export const bridgeDepositsCommand = readingCommand({
   name: 'bridge deposits',
   usage: '[network]',
@@ -46,7 +43,6 @@ export const bridgeDepositsCommand = readingCommand({
   ],
 })
 
-/** `farthing bridge withdrawal`: state of a withdrawal. */
 export const bridgeWithdrawalCommand = readingCommand({
   name: 'bridge withdrawal',
   usage: '<id>',

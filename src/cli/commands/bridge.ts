@@ -9,14 +9,12 @@ import { writingCommand } from '../writing.ts'
 
 const BPS = 10_000n
 
-/** A withdrawal on the command line. */
 interface WithdrawAsked {
   readonly amount: string
   readonly network: string
   readonly recipient: string
 }
 
-/** `farthing bridge withdraw`: burns a wrapped token to receive the original. */
 export const bridgeWithdrawCommand = writingCommand<WithdrawAsked>({
   name: 'bridge withdraw',
   usage: '<amount> <network> <recipient>',
@@ -50,12 +48,11 @@ export const bridgeWithdrawCommand = writingCommand<WithdrawAsked>({
   },
 })
 
-/** Amount that the recipient receives: the network's fee is rounded up and subtracted. */
+/** The network's fee is rounded up and subtracted. */
 export function paidOut({ feeBps }: Pick<BridgeNetwork, 'feeBps'>, burned: Amount): Amount {
   return amount(burned - mulDivUp(burned, feeBps, BPS))
 }
 
-/** A network of the bridge with its number, found by its key. */
 export function findNetwork(
   networks: readonly BridgeNetwork[],
   key: string,

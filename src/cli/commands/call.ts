@@ -31,7 +31,6 @@ const PRICE_MAX_DEFAULT = '100'
 /** How long the command waits for the answer of a paid call. Later, --tx takes it up again. */
 const SETTLE_MS_MAX = 300_000
 
-/** `farthing call`: buys one call of a service. */
 export const callCommand: Command = {
   name: 'call',
   usage: '<service> [request]',
@@ -60,7 +59,6 @@ export const callCommand: Command = {
   },
 }
 
-/** Checks the command line of a call before a node is asked. */
 async function askedCall(context: CommandContext): Promise<Result<CommandContext>> {
   const { flags, words } = context
   if (flags.tx !== undefined && (words.length > 0 || flags['request-file'] !== undefined))
@@ -120,7 +118,7 @@ async function quote(client: NodeClient, { words, note, params, flags }: Command
   return fail(fault('cli/price-too-high', { price, limit: `${most} ${params.ticker}` }))
 }
 
-/** How a request must look, in the seller's words. Empty if the seller gives neither a format nor an example. */
+/** In the seller's words. Empty if the seller gives neither a format nor an example. */
 function requestHint({ requestFormat, example }: NodeAnswer['body']): string {
   const [form, shown] = [textOf(requestFormat, '').trim(), textOf(example, '').trim()]
   return [form, shown === '' ? '' : `for example: ${shown}`].filter((part) => part !== '').join('; ')
@@ -156,7 +154,7 @@ async function pay(client: NodeClient, context: CommandContext, quoted: ClientQu
   return submitted.ok || isUnanswered(submitted.fault) ? ok(record) : submitted
 }
 
-/** Takes up a saved call. The same payment is sent again if the node does not know it. */
+/** The same payment is sent again if the node does not know it. */
 async function resume(client: NodeClient, context: CommandContext, txId: string): Promise<number | Fault> {
   const record = await loadCall(context.config.dataDir, txId)
   if (!record.ok) return record.fault
@@ -184,7 +182,6 @@ async function settle(client: NodeClient, context: CommandContext, record: CallR
   return refusal(answer.value)
 }
 
-/** The command line that takes up a paid call again, with the same output flags. */
 function resumeHint(context: CommandContext, txId: string): string {
   const json = context.flags.json === undefined ? '' : ' --json'
   return nodeHint(context, `call --tx ${txId}${givenFlags(context, ['save'])}${json}`)
@@ -210,7 +207,7 @@ async function showResult(
   return EXIT.unverified
 }
 
-/** Saves the file in a result. If that fails, prints how to fetch the paid answer again, without the path that failed. */
+/** If saving fails, the printed hint leaves out the path that failed. */
 async function save(
   context: CommandContext,
   path: string,

@@ -8,10 +8,8 @@ import { readingCommand, tableOf } from '../reading.ts'
 import { transactionLines } from '../transaction-text.ts'
 import { readId, usage } from '../values.ts'
 
-/** Height, id, or `latest`. */
 const BLOCK = /^(latest|[0-9]{1,10}|[0-9a-f]{64})$/
 
-/** `farthing tx`: a transaction and its outcome. */
 export const txCommand = readingCommand({
   name: 'tx',
   usage: '<id>',
@@ -25,7 +23,6 @@ export const txCommand = readingCommand({
   lines: transactionLines,
 })
 
-/** `farthing block`: a block. */
 export const blockCommand = readingCommand({
   name: 'block',
   usage: '<height|id|latest>',
@@ -41,7 +38,6 @@ export const blockCommand = readingCommand({
   lines: blockLines,
 })
 
-/** `farthing config print`: every setting with its value and origin. */
 export const configPrintCommand: Command = {
   name: 'config print',
   usage: '',

@@ -19,7 +19,6 @@ const LIMIT_FLAGS = {
   tpd: 'Tokens per day (UTC); none: the limit of its owner',
 }
 
-/** `farthing keys`: lists the API keys of the chat. */
 export const keysCommand: Command = {
   name: 'keys',
   usage: '',
@@ -36,7 +35,6 @@ export const keysCommand: Command = {
   },
 }
 
-/** `farthing keys create`: makes a key and shows it once. */
 export const keysCreateCommand: Command = {
   name: 'keys create',
   usage: '<label>',
@@ -74,7 +72,6 @@ export const keysCreateCommand: Command = {
   },
 }
 
-/** `farthing keys change`: renames a key or changes its limits. */
 export const keysChangeCommand: Command = {
   name: 'keys change',
   usage: '<id>',
@@ -93,7 +90,6 @@ export const keysChangeCommand: Command = {
   },
 }
 
-/** `farthing keys revoke`: revokes a key. */
 export const keysRevokeCommand: Command = {
   name: 'keys revoke',
   usage: '<id>',
@@ -107,7 +103,6 @@ export const keysRevokeCommand: Command = {
   },
 }
 
-/** `farthing keys password`: sets the operator's password for the dashboard. */
 export const keysPasswordCommand: Command = {
   name: 'keys password',
   usage: '',
@@ -148,7 +143,6 @@ async function readInput(): Promise<string> {
   return text
 }
 
-/** The id of a key from the command line, where it may stand with or without the prefix of all keys. */
 function idOf({ words }: CommandContext): string | undefined {
   return words[0]?.replace(/^fk-/, '')
 }

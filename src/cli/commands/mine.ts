@@ -21,7 +21,6 @@ const RATE_MS = 30_000
 /** Time for the threads to end. They have the lowest priority, and no work worth waiting for. */
 const THREADS_END_MS = 300
 
-/** `farthing mine`: mines for a node with the threads of this machine. */
 export const mineCommand: Command = {
   name: 'mine',
   usage: '',
@@ -101,7 +100,6 @@ function readUrl(context: CommandContext): Result<string> {
   return usage(`--node is "${url.slice(0, 60)}"; allowed: an http(s) address as http://127.0.0.1:8420`)
 }
 
-/** The address that mining pays: the one given, or that of a local wallet, which stays closed. */
 async function rewardOwner(context: CommandContext): Promise<Result<JobOwner>> {
   const { flags } = context
   if (flags.address !== undefined && flags.wallet !== undefined)

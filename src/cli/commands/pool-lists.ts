@@ -5,7 +5,6 @@ import { readPoolName } from '../pools.ts'
 import { cellOf, type Fields, itemsOf, PAGE_FLAGS, queryOf, readingCommand, unitsCell } from '../reading.ts'
 import { readSymbol, usage } from '../values.ts'
 
-/** `farthing pool list`: all pools, or those with an asset. */
 export const poolListCommand = readingCommand({
   name: 'pool list',
   usage: '[symbol]',
@@ -31,13 +30,12 @@ export const poolListCommand = readingCommand({
   ],
 })
 
-/** Value of a pool in dollars, for sorting. Below 0 if unknown. */
+/** In dollars, for sorting. Below 0 if unknown. */
 function depth({ tvlUsd }: Fields): number {
   const dollars = typeof tvlUsd === 'string' ? Number(tvlUsd) : Number.NaN
   return Number.isFinite(dollars) ? dollars : -1
 }
 
-/** `farthing pool show`: one pool. */
 export const poolShowCommand = readingCommand({
   name: 'pool show',
   usage: '<pool>',
@@ -49,7 +47,6 @@ export const poolShowCommand = readingCommand({
   lines: poolLines,
 })
 
-/** `farthing pool candles`: hourly prices of a pool's swaps. */
 export const poolCandlesCommand = readingCommand({
   name: 'pool candles',
   usage: '<pool>',

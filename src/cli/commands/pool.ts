@@ -15,27 +15,23 @@ const FEE_BPS_DEFAULT = 30
 const BPS = 10_000
 const PARTS_PER_BPS = 100
 
-/** The flag that allows a price far from the known one. */
 const PRICE_FLAG = {
   'accept-impact': 'Allow a pool price more than 15 percent from the known one, and do not ask above 5 percent',
 }
 
 const SHARES: AmountLabel = { label: 'received', asset: null }
 
-/** An amount and its symbol on the command line. */
 interface Stack {
   readonly amount: string
   readonly symbol: string
 }
 
-/** A new pool on the command line. */
 interface CreateAsked {
   readonly first: Stack
   readonly second: Stack
   readonly feeBps: number
 }
 
-/** `farthing pool create`: opens a pool. The amounts set its price. */
 export const poolCreateCommand = writingCommand<CreateAsked>({
   name: 'pool create',
   usage: '<amount> <symbol> <amount> <symbol>',
@@ -91,7 +87,7 @@ function readCreate(context: CommandContext): Result<CreateAsked> {
   return ok({ first, second, feeBps: feeBps.value ?? FEE_BPS_DEFAULT })
 }
 
-/** The fee of the command line in basis points, from either flag. Undefined if not given. */
+/** In basis points. Undefined if not given. */
 function feeOf(context: CommandContext): Result<number | undefined> {
   const { fee, 'fee-bps': bps } = context.flags
   if (fee === undefined) return countFlag(context, 'fee-bps', BPS)
@@ -127,7 +123,7 @@ function paid(asset: AssetView): AmountLabel {
   return { label: 'paid', asset }
 }
 
-/** Liquidity to add, on the command line. `second` is computed if not given. */
+/** `second` is computed if it is null. */
 interface AddAsked {
   readonly pool: string
   readonly first: Stack
@@ -135,7 +131,6 @@ interface AddAsked {
   readonly slippage: bigint
 }
 
-/** `farthing pool add`: adds liquidity at the price of the pool. */
 export const poolAddCommand = writingCommand<AddAsked>({
   name: 'pool add',
   usage: '<pool> <amount> <symbol> [<amount> <symbol>]',
@@ -199,7 +194,6 @@ async function proposeAdd(session: Session, asked: AddAsked): Promise<Result<rea
   return madeForWorth(propose('liquidity_add', payload, weighed.value.says, labels, weighed.value.facts), 2n)
 }
 
-/** Words for the part of the offered amounts that the pool does not take at its price. Empty if it takes all. */
 function staysText(left: readonly { readonly units: bigint; readonly asset: AssetView }[]): string {
   const texts = left.flatMap(({ units, asset }) => (units > 0n ? [amountText(units, asset)] : []))
   return texts.length === 0 ? '' : `; at the price of the pool ${texts.join(' and ')} of what you offer stays with you`
@@ -215,7 +209,6 @@ function readSecond({ second }: AddAsked, b: AssetView): Result<Amount | null> {
 /** Shares to give back: a number, or parts per million of the wallet's shares. */
 type Portion = { readonly shares: bigint } | { readonly parts: bigint }
 
-/** Liquidity to remove, on the command line. */
 interface RemoveAsked {
   readonly pool: string
   readonly portion: Portion
@@ -224,7 +217,6 @@ interface RemoveAsked {
 
 const ALL_PARTS = 1_000_000n
 
-/** `farthing pool remove`: gives shares back for both assets. */
 export const poolRemoveCommand = writingCommand<RemoveAsked>({
   name: 'pool remove',
   usage: '<pool>',
@@ -256,7 +248,6 @@ function readRemove(context: CommandContext): Result<RemoveAsked> {
   return slippage.ok ? ok({ pool, portion: portion.value, slippage: slippage.value }) : slippage
 }
 
-/** Reads one of --shares, --percent and --all. */
 function readPortion({ flags: { shares, percent, all } }: CommandContext): Result<Portion> {
   const given = [shares, percent, all].filter((flag) => flag !== undefined)
   if (given.length !== 1) return usage('give one of --shares <n>, --percent <p> and --all')

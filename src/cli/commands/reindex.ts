@@ -5,10 +5,8 @@ import type { Command, CommandContext } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { openOffline } from '../offline.ts'
 
-/** Least time between two progress lines. */
 const PROGRESS_MS = 2_000
 
-/** `farthing reindex`: rebuilds the indexes. The node must not be running. */
 export const reindexCommand: Command = {
   name: 'reindex',
   usage: '',
@@ -39,7 +37,7 @@ async function whole(context: CommandContext, { database, ruleBook, head }: Chai
   return `indexes rebuilt up to height ${top}: ${ruleBook.indexes.map(({ name }) => name).join(', ')}`
 }
 
-/** If blocks are missing, the chain cannot be executed again. The output says what that means. */
+/** If blocks are missing, the chain cannot be executed again. */
 async function late({ database, ruleBook }: Chain): Promise<string> {
   const { derived, kept, begun, indexedFrom } = await rebuildLate({ database, ruleBook })
   const { witnessesFrom } = database.held

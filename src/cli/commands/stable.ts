@@ -15,7 +15,6 @@ import { type Handover, type Part, proposeHandover, readHandover, readPart } fro
 
 const PART = { usage: '<amount> <symbol>', wordsMax: 2 } as const
 
-/** `farthing stable deposit`: adds to the reserve of a stable token. */
 export const stableDepositCommand = writingCommand<Part>({
   ...PART,
   name: 'stable deposit',
@@ -34,7 +33,7 @@ export const stableDepositCommand = writingCommand<Part>({
   },
 })
 
-/** Makes `propose` of a command that moves reserve. Its amount counts the asset of the reserve, not the stable token. */
+/** The amount counts the asset of the reserve, not the stable token. */
 function proposeReserve(kind: 'stable_deposit' | 'stable_withdraw', says: (paid: string, symbol: string) => string) {
   return async (session: Session, { amount: text, symbol }: Part): Promise<Result<readonly Proposal[]>> => {
     const token = await findToken(session, symbol)
@@ -48,7 +47,6 @@ function proposeReserve(kind: 'stable_deposit' | 'stable_withdraw', says: (paid:
   }
 }
 
-/** A stable token with its reserve. */
 async function findStable({ client, context }: Session, symbol: TokenSymbol): Promise<Result<StableView>> {
   const stables = await client.stables()
   if (!stables.ok) return stables
@@ -69,7 +67,6 @@ function soundStable(context: CommandContext, stable: StableView): Result<Stable
   return fail(fault('cli/refused', { message }))
 }
 
-/** `farthing stable mint`: issues a stable token against its reserve. */
 export const stableMintCommand = writingCommand<Handover>({
   name: 'stable mint',
   usage: '<amount> <symbol> <address>',
@@ -81,12 +78,11 @@ export const stableMintCommand = writingCommand<Handover>({
   propose: proposeHandover('stable_mint', 'mint'),
 })
 
-/** A redemption on the command line, with the tolerance in parts per million. */
+/** `slippage` is in parts per million. */
 interface RedeemAsked extends Part {
   readonly slippage: bigint
 }
 
-/** `farthing stable redeem`: burns a stable token for its reserve. */
 export const stableRedeemCommand = writingCommand<RedeemAsked>({
   ...PART,
   name: 'stable redeem',
@@ -117,7 +113,6 @@ function readRedeem(context: CommandContext): Result<RedeemAsked> {
   return slippage.ok ? ok({ ...part.value, slippage: slippage.value }) : slippage
 }
 
-/** `farthing stable withdraw`: takes an amount of what the reserve holds above the supply. */
 export const stableWithdrawCommand = writingCommand<Part>({
   ...PART,
   name: 'stable withdraw',

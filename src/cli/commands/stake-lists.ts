@@ -4,7 +4,6 @@ import { WALLET_FLAG } from '../command.ts'
 import { cellOf, itemsOf, readingCommand, unitsCell } from '../reading.ts'
 import { accountPath } from '../session.ts'
 
-/** `farthing stake list`: stakes of a wallet or of any address. */
 export const stakeListCommand = readingCommand({
   name: 'stake list',
   usage: '[address]',
@@ -26,7 +25,6 @@ export const stakeListCommand = readingCommand({
   ],
 })
 
-/** `farthing stake tiers`: locks and rewards of the tiers. */
 export const stakeTiersCommand = readingCommand({
   name: 'stake tiers',
   usage: '',

@@ -8,13 +8,11 @@ import { ownAddress, readAmount, type Session } from '../session.ts'
 import { amountText, countFlag, readId, usage } from '../values.ts'
 import { writingCommand } from '../writing.ts'
 
-/** A new stake on the command line. */
 interface StakeAsked {
   readonly amount: string
   readonly tier: number
 }
 
-/** `farthing stake`: locks coins for a reward. */
 export const stakeCommand = writingCommand<StakeAsked>({
   name: 'stake',
   usage: '<amount>',
@@ -46,7 +44,6 @@ function readStake(context: CommandContext): Result<StakeAsked> {
   return ok({ amount, tier: tier.value })
 }
 
-/** `farthing stake unstake`: returns coins after their lock. */
 export const stakeUnstakeCommand = writingCommand<TxId>({
   name: 'stake unstake',
   usage: '<id>',
@@ -61,7 +58,6 @@ export const stakeUnstakeCommand = writingCommand<TxId>({
     ]),
 })
 
-/** `farthing stake claim`: claims the rewards of stakes. */
 export const stakeClaimCommand = writingCommand<TxId | null>({
   name: 'stake claim',
   usage: '[id]',

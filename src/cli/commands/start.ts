@@ -1,6 +1,5 @@
 import type { Command } from '../command.ts'
 
-/** `farthing start`: runs the daemon until it is stopped. */
 export const startCommand: Command = {
   name: 'start',
   usage: '',

@@ -14,7 +14,7 @@ import { findAsset, readAmount, type Session } from '../session.ts'
 import { amountText, cannot, usage } from '../values.ts'
 import { writingCommand } from '../writing.ts'
 
-/** A swap on the command line. `route` names pools in order, null lets the node choose. */
+/** `route` names pools in order. Null lets the node choose. */
 interface SwapAsked {
   readonly amount: string
   readonly from: string
@@ -28,7 +28,6 @@ interface SwapAsked {
   readonly limit: string | null
 }
 
-/** `farthing swap`: trades one asset for another. */
 export const swapCommand = writingCommand<SwapAsked>({
   name: 'swap',
   usage: '<amount> <from> <to>',
@@ -151,12 +150,11 @@ function hopOf({ out, feeBps }: HopView) {
   return { asset: out.symbol, feeBps }
 }
 
-/** The names of the pools on a route. */
 function wayText(from: AssetView, hops: readonly HopView[]): string {
   return hops.map(({ out, feeBps }, i) => poolText(hops[i - 1]?.out ?? from, out, feeBps)).join(', ')
 }
 
-/** A better route for the same input, if the user named a worse one. Null if there is none. */
+/** Null unless the user named a route that is worse than the best. */
 function rivalOut(from: AssetView, { hops }: Way, named: UnitsView): Rival | null {
   const { out } = hops.at(-1) as HopView
   if (out.units <= named.units) return null
@@ -172,7 +170,6 @@ function rivalIn(from: AssetView, { given, hops }: Way, named: Amount): Rival | 
   return { says: `${wayText(from, hops)} would take ${amountText(given, from)}`, fair: named, paid: given }
 }
 
-/** The --limit in units of its asset. */
 function readLimit({ limit }: SwapAsked, asset: AssetView): Result<Amount | null> {
   return limit === null ? ok(null) : readAmount(limit, asset)
 }
@@ -213,7 +210,6 @@ async function quotedWay(
   return fail(fault('cli/refused', { message: 'its quote is for another swap' }))
 }
 
-/** Computes the outputs along the given pools, which must lead from one asset to the other. */
 async function routeIn(
   session: Session,
   { from, to }: Pair,
@@ -236,7 +232,6 @@ async function routeIn(
   return end === to.symbol ? ok({ given, hops }) : usage(`this route leads to ${end}, not to ${to.symbol}`)
 }
 
-/** The input that one pool needs for an output. */
 async function poolOut(session: Session, { from, to }: Pair, name: string, wanted: Amount): Promise<Result<Way>> {
   const pool = await findPool(session, name)
   if (!pool.ok) return pool

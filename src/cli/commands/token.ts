@@ -15,7 +15,6 @@ import { writingCommand } from '../writing.ts'
 
 const DECIMALS_DEFAULT = 8
 
-/** `farthing token create`: creates a token that the wallet issues. */
 export const tokenCreateCommand = writingCommand<PayloadOf<'token_create'>>({
   name: 'token create',
   usage: '<symbol> <name>',
@@ -56,14 +55,12 @@ function readCreate(context: CommandContext): Result<PayloadOf<'token_create'>> 
   return ok({ symbol: symbol.value, name, decimals: exact, maxSupply: maxSupply.value, freezable })
 }
 
-/** An amount of a token for a receiver, on the command line. */
 export interface Handover {
   readonly amount: string
   readonly symbol: string
   readonly to: Address
 }
 
-/** Reads `<amount> <symbol> <address>`. */
 export function readHandover(name: string): (context: CommandContext) => Result<Handover> {
   return (context) => {
     const [amount, symbol, receiver] = context.words
@@ -74,7 +71,6 @@ export function readHandover(name: string): (context: CommandContext) => Result<
   }
 }
 
-/** Proposes to give an amount of a token to a receiver. Opens the receiver's account if needed. */
 export function proposeHandover(
   kind: 'token_mint' | 'token_transfer' | 'stable_mint',
   verb: string,
@@ -94,7 +90,6 @@ export function proposeHandover(
 
 const HANDOVER = { usage: '<amount> <symbol> <address>', wordsMax: 3, flags: {} } as const
 
-/** `farthing token mint`: issues more of a token. */
 export const tokenMintCommand = writingCommand<Handover>({
   ...HANDOVER,
   name: 'token mint',
@@ -104,7 +99,6 @@ export const tokenMintCommand = writingCommand<Handover>({
   propose: proposeHandover('token_mint', 'mint'),
 })
 
-/** `farthing token transfer`: sends a token. */
 export const tokenTransferCommand = writingCommand<Handover>({
   ...HANDOVER,
   name: 'token transfer',
@@ -114,13 +108,11 @@ export const tokenTransferCommand = writingCommand<Handover>({
   propose: proposeHandover('token_transfer', 'send'),
 })
 
-/** An amount of a token on the command line. */
 export interface Part {
   readonly amount: string
   readonly symbol: string
 }
 
-/** Reads `<amount> <symbol>`. */
 export function readPart(name: string): (context: Pick<CommandContext, 'words'>) => Result<Part> {
   return ({ words: [amount, symbol] }) => {
     if (amount === undefined || symbol === undefined) return usage(`usage: farthing ${name} <amount> <symbol>`)
@@ -128,7 +120,6 @@ export function readPart(name: string): (context: Pick<CommandContext, 'words'>)
   }
 }
 
-/** `farthing token burn`: destroys tokens of the wallet. */
 export const tokenBurnCommand = writingCommand<Part>({
   name: 'token burn',
   usage: '<amount> <symbol>',
@@ -147,14 +138,13 @@ export const tokenBurnCommand = writingCommand<Part>({
   },
 })
 
-/** Flags of a token on the command line. A flag that is undefined stays as it is on chain. */
+/** A flag that is undefined stays as it is on chain. */
 interface FlagsAsked {
   readonly symbol: TokenSymbol
   readonly frozen: boolean | undefined
   readonly hidden: boolean | undefined
 }
 
-/** `farthing token flags`: freezes, thaws, hides or shows a token. */
 export const tokenFlagsCommand = writingCommand<FlagsAsked>({
   name: 'token flags',
   usage: '<symbol>',
@@ -186,7 +176,6 @@ function readFlags(context: CommandContext): Result<FlagsAsked> {
   return ok({ symbol: symbol.value, frozen: frozen.value, hidden: hidden.value })
 }
 
-/** `farthing token issuer`: transfers the right to issue a token, or gives it up. */
 export const tokenIssuerCommand = writingCommand<PayloadOf<'token_issuer'>>({
   name: 'token issuer',
   usage: '<symbol> [address]',

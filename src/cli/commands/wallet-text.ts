@@ -12,7 +12,6 @@ import { type Command, type CommandContext, OFFLINE_FLAG, WALLET_FLAG } from '..
 import { EXIT } from '../exit-codes.ts'
 import { unlockWallet, walletName } from '../wallets.ts'
 
-/** `farthing wallet sign-text`: signs a text as JSON for `verify-text` and the service node-signature-verify. */
 export const walletSignTextCommand: Command = {
   name: 'wallet sign-text',
   usage: '<text>',
@@ -38,7 +37,7 @@ export const walletSignTextCommand: Command = {
   },
 }
 
-/** `farthing wallet verify-text`: checks both halves of the hybrid signature of a text. Exit code 1 if one is wrong. */
+/** Exit code 1 if one half of the hybrid signature is wrong. */
 export const walletVerifyTextCommand: Command = {
   name: 'wallet verify-text',
   usage: '[json]',
@@ -66,7 +65,7 @@ interface Verdict {
   readonly reason: string | null
 }
 
-/** Checks a signed text without a node. Its JSON must hold the keys, which must match the address. */
+/** No node is asked, so the JSON must hold the keys. */
 function verdictOn({ params }: CommandContext, signed: SignedText): Result<Verdict> {
   const address = parseAddress(params.addressPrefix, signed.address)
   if (!address.ok) return address

@@ -21,10 +21,7 @@ export const ASSET_AMOUNT = Type.Object({
 })
 /** Dollars as a number, truncated to 6 decimals; null if no price is known. */
 export const USD = orNull(Type.Number({ minimum: 0 }))
-/**
- * The liquidity in dollars behind a price, null if no pool is part of the price, and the confidence in it. Without a
- * price, both fields are null.
- */
+/** `depthUsd` is null if no pool is part of the price. Without a price, both fields are null. */
 export const PRICE_DEPTH = {
   depthUsd: USD,
   confidence: orNull(Type.Union([Type.Literal('normal'), Type.Literal('low')])),

@@ -35,14 +35,11 @@ export interface Shelf {
   readonly url: string | null
   /** Whether a service of this operator can be sold now; undefined if the operator has no such service. */
   readonly isAvailable: (serviceId: ServiceId) => boolean | undefined
-  /** Extra search words of a service of this operator, beside those on chain; empty if there are none. */
+  /** Search words of a service of this operator, beside those on chain; empty if there are none. */
   readonly wordsOf: (serviceId: ServiceId) => string
 }
 
-/**
- * Everything that a service may use: the node's chain, and interfaces to the other parts of the node and to the
- * outside.
- */
+/** Everything that a service may use. */
 export interface ServiceContext {
   readonly chain: Chain
   readonly mempool: MempoolView

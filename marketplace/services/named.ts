@@ -28,7 +28,7 @@ export interface Named {
   readonly assets: readonly AssetFacts[]
 }
 
-/** Finds the token or pool of a name from {@link parseTokenOrPool}; undefined if there is none. */
+/** The name must come from {@link parseTokenOrPool}. */
 export function namedOn(chain: ChainReader, name: string): Named | undefined {
   const asset = assetNamed(chain, name)
   if (asset !== undefined) return { pool: null, assets: [asset] }

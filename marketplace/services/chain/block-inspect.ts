@@ -58,7 +58,6 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** A block's height, its id, or the head. */
 type BlockName = number | BlockId | 'latest'
 
 function parse(request: string): Result<BlockName> {

@@ -65,7 +65,7 @@ export const BRIDGE_STATUS = {
 const FACTS = Type.Object(BRIDGE_STATUS)
 const RESULT = Type.Object({ ...CHAIN_ENVELOPE, ...BRIDGE_STATUS })
 
-/** The bridge as the next block sees it: all networks, or the one named (case ignored). Call it within `atOneHead`. */
+/** All networks, or the named one (case ignored), as the next block sees them. Call it within `atOneHead`. */
 export async function bridgeStatusFacts(chain: ChainReader, name: string | null): Promise<Static<typeof FACTS>> {
   const networks: Static<typeof NETWORK>[] = []
   const named = networksNamed(chain, name)

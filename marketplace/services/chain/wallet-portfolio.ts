@@ -71,10 +71,7 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/**
- * Trims the text and refuses an empty one. `check` reads the address, since its prefix depends on the network of the
- * chain.
- */
+/** `check` reads the address, since its prefix depends on the network of the chain. */
 function parse(request: string): Result<string> {
   const text = request.trim()
   return text === '' ? unusable('an address is missing', FORMAT) : ok(text)

@@ -13,7 +13,7 @@ const FAR_TOO_MANY_MARKS = new RegExp(`\\p{M}{${MARKS_MAX + COMPOSED_CHARS_MAX}}
 /** Control, format, private and unassigned characters, line and paragraph separators, and variation selectors. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}\p{Variation_Selector}]/u
 
-/** Soft hyphens and zero-width characters, as word processors insert them; they are removed. */
+/** Soft hyphens and zero-width characters, as word processors insert them. */
 const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g
 
 /** One line of printable text. */
@@ -31,10 +31,7 @@ interface TextBounds {
   readonly linesMax: number
 }
 
-/**
- * Text as it will be typeset: composed (NFC), trimmed, line feeds between lines, tabs as spaces, invisible characters
- * removed.
- */
+/** Text as it will be typeset. */
 function printable(value: unknown, at: string, { charsMax, linesMax }: TextBounds): string | Problem {
   const where = linesMax === 1 ? 'on one line' : `on at most ${linesMax} lines`
   const expects = `text of 1 to ${charsMax} characters ${where}`
@@ -150,10 +147,7 @@ function shaped(reader: Reader<string>, shape: RegExp, expects: string): Reader<
   }
 }
 
-/**
- * The check of ISO 13616: move the first four characters to the end, read letters as numbers from A = 10; the remainder
- * by 97 must be 1.
- */
+/** ISO 13616: the first four characters move to the end, letters count from A = 10; the remainder by 97 must be 1. */
 function ibanRemainder(account: string): bigint {
   const moved = account.slice(4) + account.slice(0, 4)
   return BigInt(moved.replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55))) % 97n

@@ -7,7 +7,6 @@ export interface DocumentKind {
   /** Request field that holds the document's number. */
   readonly numberField: string
   readonly buyerLabel: string
-  /** The due date or end of validity, if the document has one. */
   readonly deadline: {
     readonly field: 'dueDate' | 'validUntil'
     readonly label: string
@@ -17,7 +16,6 @@ export interface DocumentKind {
   readonly hasOriginalInvoice: boolean
   /** Whether it may state a delivery date, as VAT law requires of invoices. */
   readonly hasDeliveryDate: boolean
-  /** Whether a part of its total may have been paid before. */
   readonly hasPrepaid: boolean
   /** Whether it credits money: prices may then be below 0. */
   readonly credits: boolean
@@ -30,10 +28,7 @@ export interface DocumentKind {
 /** Terms of every kind, for the service descriptions. */
 export const DOCUMENT_TERMS = `unitPrice is before VAT unless pricesIncludeVat is true. vatRate is in percent, vatPercent that of one item, discount off the sum. Up to 200 items. Dates are YYYY-MM-DD, without issueDate today; currency is ISO 4217. Labels are English. ${BUILT_IN_SCRIPTS_SAID}`
 
-/**
- * The request format of a kind; fields with ? are optional. The registry's limit leaves no room for all fields; the
- * descriptions name those that are left out.
- */
+/** Fields with ? are optional. The registry's limit leaves no room for all; the descriptions name the others. */
 export function requestFormatOf({ numberField, deadline, hasPayment, hasOriginalInvoice }: DocumentKind): string {
   const fields = [
     numberField,

@@ -17,10 +17,7 @@ export type Readers<T> = { readonly [Field in keyof T]: Reader<T[Field]> }
 
 const NAME_SHOWN_MAX = 60
 
-/**
- * Names of fields in other systems, in lower case without separators, each with the names of the same fields here. They
- * are used for hints. If an object has none of the names of an entry, the entry gives no hint.
- */
+/** For hints: names of fields in other systems, in lower case without separators, with the names of the fields here. */
 const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['quantity', ['qty']],
   ['price', ['unitPrice']],

@@ -21,8 +21,7 @@ export interface Figures {
 type Printed = (units: bigint) => string
 
 /**
- * The sums below the rows. Net prices add up to a net total, VAT and a gross total; gross prices add up to the gross
- * total, with the contained VAT below it. If a part was paid before, the amount due comes last.
+ * Net prices add up to a net total, VAT and a gross total. Gross prices add up to the gross total, which contains VAT.
  */
 export function sumsOf(
   kind: DocumentKind,

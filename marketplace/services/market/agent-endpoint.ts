@@ -2,10 +2,7 @@ import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import type { AgentRow } from '../../queries/agents.ts'
 import type { ServiceContext } from '../context.ts'
 
-/**
- * Base address of an agent: the registered one, or for this node's agent the node's public address; null if neither is
- * known.
- */
+/** The registered address, or for this node's agent the node's public address; null if neither is known. */
 export function agentEndpoint({ shelf }: Pick<ServiceContext, 'shelf'>, { agentId, agent }: AgentRow): string | null {
   if (agent.endpoint !== '') return agent.endpoint
   return shelf?.agentId === agentId ? shelf.url : null

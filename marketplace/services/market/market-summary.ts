@@ -72,7 +72,7 @@ export const MARKET_SUMMARY = {
 }
 const FACTS = Type.Object(MARKET_SUMMARY)
 
-/** The summary, computed from a market that was read at the same head. */
+/** The market must have been read at the same head. */
 export async function marketSummaryFacts(chain: ChainReader, market: Market): Promise<Static<typeof FACTS>> {
   const native = await nativeMarket(chain)
   const price = {

@@ -75,7 +75,7 @@ const RESULT = Type.Object({ ...CHAIN_ENVELOPE, ...POOL_ANALYTICS })
 const IMPACT_RULE =
   'price of the executed swap below the price before it, fee included; sold is the first reserve, the sizes are parts of it'
 
-/** Analytics of the largest pools, from a market that was read at the same head. */
+/** The market must have been read at the same head. */
 export async function topPoolsFacts(chain: ChainReader, market: Market, count: number): Promise<Static<typeof FACTS>> {
   return factsOf(chain, market.pools.slice(0, count), market.complete && market.pools.length <= count)
 }

@@ -53,7 +53,7 @@ export const PRICE_FEED = {
 }
 const FACTS = Type.Object(PRICE_FEED)
 
-/** The price feed, computed from a market that was read at the same head. */
+/** The market must have been read at the same head. */
 export async function priceFeedFacts(chain: ChainReader, market: Market): Promise<Static<typeof FACTS>> {
   const native = await nativeMarket(chain)
   const coin = { decimals: chain.ruleBook.params.decimals }

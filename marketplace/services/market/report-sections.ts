@@ -7,7 +7,7 @@ import { POOL_ANALYTICS } from './pool-analytics.ts'
 import { PRICE_FEED } from './price-feed.ts'
 import { amountText, countText, dollarText, minuteText, percentText, UNKNOWN_FIGURE } from './report-figures.ts'
 
-/** Data of a market report: results of other services at one head, without their envelopes. */
+/** Results of other services at one head, without their envelopes. */
 export const REPORT_DATA = Type.Object({
   priceFeed: Type.Object(PRICE_FEED),
   marketSummary: Type.Object(MARKET_SUMMARY),
@@ -56,7 +56,6 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): r
   return [line(head), line(head.map(() => '---')), ...rows.map(line)]
 }
 
-/** The report's main points, in whole sentences. */
 function summaryLines(data: ReportData): readonly string[] {
   const { priceFeed, marketSummary, poolAnalytics, arbScan, stableHealth, bridgeStatus } = data
   return [

@@ -45,7 +45,6 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** A swap as the request states it. */
 interface Wanted {
   readonly amount: string
   readonly from: string
@@ -59,7 +58,6 @@ function parse(request: string): Result<Wanted> {
   return wanted.from === wanted.to ? unusable('both symbols are the same', FORMAT) : ok(wanted)
 }
 
-/** The request with its assets, or the fault if this chain cannot quote it. */
 function read(chain: ChainReader, { amount, from, to }: Wanted): QuoteRequest | Fault {
   const [assetIn, assetOut] = [assetNamed(chain, from), assetNamed(chain, to)]
   if (assetIn === undefined || assetOut === undefined) {

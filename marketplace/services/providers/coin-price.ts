@@ -17,7 +17,7 @@ export const COIN_PRICE = Type.Object({
   source: orNull(Type.String()),
 })
 
-/** Price of the native coin as in the price feed, with the time of its block (ISO 8601). */
+/** `pricedAt` is the time of the head's block (ISO 8601). */
 export interface CoinPrice {
   readonly symbol: string
   readonly priceUsd: number | null
@@ -26,7 +26,7 @@ export interface CoinPrice {
   readonly pricedAt: string
 }
 
-/** Reads the price of the native coin at the head; throws if the head keeps changing. */
+/** Throws if the head keeps changing. */
 export async function coinPrice(chain: ChainReader): Promise<CoinPrice> {
   const { symbol } = coinOf(chain)
   const reading = await atOneHead(chain, async ({ header }) => {

@@ -17,7 +17,6 @@ const ID = 'node-crypto-price' as ServiceId
 const FORMAT = { requestFormat: 'BTC | ETH | SOL | BNB | LTC | FAR', example: 'BTC' }
 const REQUEST_CHARS_MAX = 32
 const PCT_DECIMALS = 4
-/** Common names of the assets. */
 const ALIASES: Readonly<Record<string, Major>> = {
   BITCOIN: 'BTC',
   XBT: 'BTC',

@@ -33,7 +33,6 @@ const RESULT = Type.Object({
     /** Whether the token counts are estimates, because the backend did not count. */
     estimated: Type.Boolean(),
   }),
-  /** Whether a limit ended the answer. */
   truncated: Type.Boolean(),
 })
 

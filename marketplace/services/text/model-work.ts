@@ -9,7 +9,6 @@ import type { ServiceContext } from '../context.ts'
 /** A task on a text for a model: its instruction, and the schema of the answer. */
 export interface ModelWork<Schema extends TObject> {
   readonly name: string
-  /** The instruction, in one or two sentences. */
   readonly task: string
   /** Schema of the answer without the language; every property is required. */
   readonly schema: Schema
@@ -62,7 +61,6 @@ export function textModel(
   return null
 }
 
-/** Why no model can take the text. */
 function whyNone(context: ServiceContext): string {
   return textModel(context, 0) === null ? 'there is none' : `a text for one has at most ${MODEL_CHARS_MAX} characters`
 }
@@ -79,10 +77,7 @@ function isOf<Schema extends TObject>(schema: Schema, value: unknown): value is 
   return checker.Check(value)
 }
 
-/**
- * Asks a model to work on a text. Faults: `model/*`, also if no model is available or its answer does not match the
- * schema.
- */
+/** Faults: `model/*`, also if no model is available or its answer does not match the schema. */
 export async function askModel<Schema extends TObject>(
   context: ServiceContext,
   work: ModelWork<Schema>,
@@ -112,7 +107,7 @@ export async function askModel<Schema extends TObject>(
   return ok({ ...read, engine: named.slice(0, ENGINE_CHARS_MAX) || model.engine })
 }
 
-/** Parses a model's answer; models often wrap the JSON in other text. */
+/** Models often wrap the JSON in other text. */
 function readAnswer<Schema extends TObject>(
   { schema, isSound }: ModelWork<Schema>,
   answer: string,

@@ -47,7 +47,6 @@ const WORK: TextWork<typeof ANSWER, 'text/mood'> = {
   own: { task: 'text/mood', engine: 'lexicon-vader' },
 }
 
-/** The sign of the polarity must match the label; for a neutral text, the polarity must be from -0.5 to 0.5. */
 function isConsistent({ sentiment, polarity }: Static<typeof ANSWER>): boolean {
   return sentiment === 'positive' ? polarity > 0 : sentiment === 'negative' ? polarity < 0 : Math.abs(polarity) <= 0.5
 }

@@ -45,10 +45,8 @@ const WORK: TextWork<typeof ANSWER, 'text/summary'> = {
   own: { task: 'text/summary', engine: 'extractive-textrank' },
 }
 
-/** A text, or the address of a page to read. */
 type Wanted = { readonly text: string } | { readonly url: string }
 
-/** A text and its source. */
 interface Read {
   readonly text: string
   readonly truncated: boolean

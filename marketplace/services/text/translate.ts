@@ -34,7 +34,6 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** A text and its target language. */
 interface Wanted {
   readonly to: string
   readonly text: string

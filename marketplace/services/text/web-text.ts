@@ -16,9 +16,7 @@ const PAGE_BYTES_MAX = 2 * 1024 * 1024
 /** Media types of readable text, as opposed to data. */
 const READABLE = ['text/html', 'application/xhtml+xml', 'text/plain', 'text/markdown']
 
-/**
- * Reads the main text of a page. An error page is a fault, and so is a page of a media type that is not readable text.
- */
+/** A fault for an error page, and for a page of a media type that is not readable text. */
 export async function readWebText(
   { web, engines }: Pick<Outside, 'web' | 'engines'>,
   url: string,

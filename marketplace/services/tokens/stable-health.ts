@@ -57,7 +57,7 @@ export const STABLE_HEALTH = {
 const FACTS = Type.Object(STABLE_HEALTH)
 const RESULT = Type.Object({ ...CHAIN_ENVELOPE, ...STABLE_HEALTH })
 
-/** Health of the named stable token, or of all. Call it within `atOneHead`. */
+/** Call it within `atOneHead`. */
 export async function stableHealthFacts(chain: ChainReader, symbol: string | null): Promise<Static<typeof FACTS>> {
   const rows = symbol === null ? await listStables(chain) : [stableNamed(chain, symbol)]
   const stables: Static<typeof STABLE>[] = []

@@ -77,7 +77,6 @@ async function audited(chain: ChainReader, row: AssetRow, budget: number) {
   }
 }
 
-/** The tokens to audit, and whether there may be more. */
 async function rowsOf(
   chain: ChainReader,
   name: string | null,

@@ -169,7 +169,6 @@ function gapOf(txId: TxId, { chain, mempool }: ServiceContext): Fault | null {
   return mempool.get(txId) === undefined ? callGap(chain, txId) : null
 }
 
-/** The result for a transaction that is not mined, which proves nothing. */
 function unproved({ mempool }: ServiceContext, txId: TxId) {
   const waiting = mempool.get(txId)
   return {

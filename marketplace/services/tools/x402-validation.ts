@@ -43,7 +43,6 @@ function told({ error, ...probe }: Probe) {
   return error === null ? probe : { ...probe, error: error.slice(0, 200) }
 }
 
-/** Names of the null fields of the probes. */
 function unknownOf(probes: readonly Probe[]): string[] {
   const fields = ['status', 'requestId', 'contentType'] as const
   return probes.flatMap((probe, index) =>

@@ -37,7 +37,6 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** The address, and the result of parsing it. */
 interface Asked {
   readonly email: string
   readonly read: ReadAddress

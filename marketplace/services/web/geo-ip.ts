@@ -38,7 +38,6 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** A parsed IP address. */
 interface Asked {
   readonly ip: string
   readonly version: 4 | 6

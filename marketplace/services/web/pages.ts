@@ -31,7 +31,7 @@ export const PAGE_FIELDS = {
   fetchedAt: INSTANT,
 }
 
-/** Parses a request that is a URL. Whether the URL may be read is checked later. */
+/** Whether the URL may be read is checked later. */
 export function parseUrl(request: string, form: RequestForm): Result<string> {
   const text = request.trim()
   if (text === '') return unusable('the URL is missing', form)

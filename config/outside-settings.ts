@@ -1,6 +1,6 @@
 import { flag, type Setting, text } from './setting.ts'
 
-/** A provider that the operator chose: its name, and its base address if that is not the default. */
+/** `url` is null for the provider's default address. */
 export interface ProviderChoice {
   readonly name: string
   readonly url: string | null
@@ -43,10 +43,7 @@ function nodes(about: string): Setting {
 
 const CIDR = '[0-9a-fA-F:.]+\\/[0-9]{1,3}'
 
-/**
- * Settings of everything that services use outside the chain. Addresses may hold keys, so those of providers are never
- * shown.
- */
+/** Addresses may hold keys, so those of providers are never shown. */
 export const OUTSIDE_SETTINGS = {
   'web.enabled': flag('Whether services may use the public web and DNS', true),
   'web.robots': flag('Whether node-web-fetch obeys robots.txt', true),

@@ -16,7 +16,7 @@ export interface Setting {
   readonly about: string
   /** The value may hold a password, so all of it, or its `secretParts`, must be hidden. */
   readonly isSecret?: true
-  /** Global pattern of the parts of a secret value to hide. Without it the whole value is hidden. */
+  /** Global pattern of the parts to hide. */
   readonly secretParts?: RegExp
 }
 

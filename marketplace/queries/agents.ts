@@ -36,10 +36,7 @@ export interface AgentFacts extends AgentRow {
 /** Maximum services of an agent that are listed. */
 export const AGENT_SERVICES_MAX = 200
 
-/**
- * A page of agents, ordered by id; it begins after the id `after`. `next` is the `after` of the next page, or null if
- * this page is not full.
- */
+/** Ordered by id, after the id `after`. `next` is the `after` of the next page, or null if this page is not full. */
 export async function listAgents(
   chain: ChainReader,
   { after, limit }: { readonly after?: AgentId | undefined; readonly limit: number },

@@ -11,17 +11,11 @@ export interface BlockFacts {
   readonly entry: BlockEntry
   readonly transactions: readonly Transaction[]
   readonly receipts: readonly Receipt[]
-  /**
-   * The receipt of the close of the block: subsidy, reward and burned base fees. Undefined for genesis, or if this node
-   * does not have the receipts.
-   */
+  /** Subsidy, reward and burned base fees. Undefined for genesis, or if this node does not have the receipts. */
   readonly close: ReceiptOf<'close'> | undefined
 }
 
-/**
- * The best chain's block at a height; undefined if there is none. Transactions and receipts that this node does not
- * have are empty lists.
- */
+/** Transactions and receipts that this node does not have are empty lists. */
 export function blockAt({ database }: ChainReader, height: number): BlockFacts | undefined {
   const id = database.idAt(height)
   const entry = id === undefined ? undefined : database.entry(id)
@@ -60,9 +54,8 @@ export interface BlockBounds {
 const STRETCH = 200
 
 /**
- * The newest blocks within the bounds, newest first; at least one if any qualifies. Genesis, and blocks that this node
- * did not execute, are left out, because the node has no receipts of them. The function lets other work run in between.
- * Call it within `atOneHead`.
+ * The newest blocks within the bounds, newest first; at least one if any qualifies. Genesis and blocks that this node
+ * did not execute are left out, since it has no receipts of them. Call it within `atOneHead`.
  */
 export async function newestBlocks(chain: ChainReader, bounds: BlockBounds): Promise<readonly BlockFacts[]> {
   const top = chain.head.header.height

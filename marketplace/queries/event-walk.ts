@@ -8,10 +8,7 @@ import { blockGap } from './known-past.ts'
 /** A reader's position: it has read everything up to and including this event. */
 export interface EventPosition {
   readonly blockId: BlockId
-  /**
-   * Number of the event in its block; the block's own event is 0. {@link WHOLE_BLOCK} if this node does not know how
-   * many events the block has.
-   */
+  /** Number of the event in its block, 0 for the block's own; {@link WHOLE_BLOCK} if their number is unknown. */
   readonly index: number
 }
 
@@ -54,8 +51,8 @@ export const REPLAY_BLOCKS_MAX = 1_000
 const KEPT_BLOCKS = 32
 
 /**
- * Walks the events of a chain from any position. No state is kept per reader: a position names a block, and what
- * follows depends on the chain alone, also after a restart.
+ * Keeps no state per reader: a position names a block, and what follows depends on the chain alone, also after a
+ * restart.
  */
 export class EventWalk {
   readonly #chain: ChainReader
@@ -104,10 +101,7 @@ export class EventWalk {
     return entry === undefined ? null : this.#rest(entry, 0)
   }
 
-  /**
-   * The events of a block from number `first` on; null if there are none. A reset if this node does not have the
-   * block's data.
-   */
+  /** From number `first` on; null if there are none. A reset if this node does not have the block's data. */
   #rest(entry: BlockEntry, first: number): EventStep | null {
     const all = this.#eventsOf(entry)
     if (all === null) return this.#reset('pruned')

@@ -13,7 +13,7 @@ export interface KnownAddresses {
   readonly truncated: boolean
 }
 
-/** Labels the addresses of agents and of token issuers. Call it within `atOneHead`. */
+/** Call it within `atOneHead`. */
 export async function knownAddresses(chain: ChainReader): Promise<KnownAddresses> {
   const labels = new Map<Address, string[]>()
   const add = (address: Address, label: string): void => {

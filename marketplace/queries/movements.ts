@@ -32,10 +32,7 @@ const RESERVE = { place: 'reserve' } as const
 const MINTED = { place: 'minted' } as const
 const BURNED = { place: 'burned' } as const
 
-/**
- * The movements of a mined transaction, without fees; none if it failed. Amounts that the chain computed come from the
- * receipt.
- */
+/** Without fees; none if the transaction failed. Amounts that the chain computed come from the receipt. */
 export function movementsOf(
   chain: ChainReader,
   { body }: Pick<Transaction, 'body'>,
@@ -95,9 +92,7 @@ class Moves {
     }
   }
 
-  /**
-   * A swap over several pools is shown by its first and last movement only; between them, assets stay inside the pools.
-   */
+  /** Of a swap, only the first and the last movement: between them, assets stay inside the pools. */
   trades(): readonly Movement[] {
     const { kind, payload } = this.#body
     const from = this.#sender

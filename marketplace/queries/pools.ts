@@ -46,8 +46,8 @@ export function poolName(chain: ChainReader, pool: Pick<Pool, 'assetX' | 'assetY
 }
 
 /**
- * A page of pools, ordered by id; it begins after the id `after`. `next` is the `after` of the next page, or null if
- * this page is not full. Pools are never deleted, so new blocks do not disturb paging.
+ * Ordered by id, after the id `after`. `next` is the `after` of the next page, or null if this page is not full. Pools
+ * are never deleted, so new blocks do not disturb paging.
  */
 export async function listPools(
   chain: ChainReader,
@@ -79,7 +79,7 @@ export interface PoolPosition {
   readonly amountY: Amount
 }
 
-/** Positions of an address, ordered by pool id; `after` is the last pool of the page before. */
+/** Ordered by pool id; `after` is the last pool of the page before. */
 export async function positionsOf(
   chain: ChainReader,
   address: Address,

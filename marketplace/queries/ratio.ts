@@ -42,7 +42,6 @@ export function ratioText({ numerator, denominator }: Ratio, decimals: number): 
 
 /** Decimal text with at most `decimals` decimals, rounded half up, without trailing zeros. */
 export function roundedText({ numerator, denominator }: Ratio, decimals: number): string {
-  // Adds half a unit of the last decimal, then truncates.
   const half = ratio(2n * numerator * 10n ** BigInt(decimals) + denominator, 2n * denominator * 10n ** BigInt(decimals))
   return ratioText(half, decimals)
 }

@@ -23,7 +23,7 @@ export interface StakeFacts extends StakePosition {
   readonly unlocked: boolean
 }
 
-/** Stakes of an address, ordered by id; `after` is the last one of the page before. */
+/** Ordered by id; `after` is the last stake of the page before. */
 export async function stakesOf(
   chain: ChainReader,
   address: Address,

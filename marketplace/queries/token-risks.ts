@@ -12,10 +12,7 @@ import type { AssetRow } from './tokens.ts'
 /** A pool of a token, with what its other side holds for sellers of the token. */
 export interface TokenDepth {
   readonly row: PoolRow
-  /**
-   * What the other side holds, in base units of the native coin and in millionths of a dollar; null if no price is
-   * known.
-   */
+  /** What the other side holds, in coins' base units and in millionths of a dollar; null if no price is known. */
   readonly native: bigint | null
   readonly usdMicros: bigint | null
 }
@@ -66,7 +63,7 @@ export interface RiskFlag {
   readonly evidence: string
 }
 
-/** Reads the facts from which risks are judged. Call it within `atOneHead`. */
+/** Call it within `atOneHead`. */
 export async function tokenRecord(
   chain: ChainReader,
   row: AssetRow,

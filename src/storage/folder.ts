@@ -34,8 +34,8 @@ export interface OpenChain {
 }
 
 /**
- * Opens the chain of a data folder, and creates folder and chain if they do not exist. A marker file records that the
- * folder was initialised: otherwise a lost database would silently be replaced by an empty one.
+ * Creates folder and chain if they do not exist. A marker file records that the folder was initialised: otherwise a
+ * lost database would silently be replaced by an empty one.
  */
 export async function openChain(
   dataDir: string,
@@ -61,7 +61,6 @@ export async function openChain(
   }
 }
 
-/** Opens the chain in a store; closes the store on failure. */
 async function openDatabase(
   store: LevelStore,
   ...[ruleBook, genesis, dataDir, options]: [RuleBook, Genesis, string, OpenOptions]
@@ -76,8 +75,7 @@ async function openDatabase(
 }
 
 /**
- * Reads the marker of a data folder; null if there is none yet. The fault for a folder of another network lets commands
- * stop before they ask for anything or write.
+ * Null if there is none yet. The fault for another network lets commands stop before they ask for anything or write.
  */
 export async function checkMarker(dataDir: string, expected: Marker): Promise<Result<Marker | null>> {
   const path = folderPaths(dataDir).marker
@@ -110,17 +108,14 @@ const DISK_ERRORS = /^(LEVEL_IO_ERROR|ENOSPC|EIO|EROFS|EACCES|EPERM|ENOTDIR|EEXI
 /** LevelDB messages for files of its own that are missing, truncated or replaced. */
 const LOST_FILES = /create_if_missing is false|No such file|Not a directory|File exists|Invalid argument/
 
-/**
- * Converts a failure of the disk, or a locked or damaged LevelDB, to a fault. Throws every other error again, since it
- * is a bug.
- */
+/** A failure of the disk, or a locked or damaged LevelDB, as a fault. Throws every other error again: it is a bug. */
 export function storageFault(folder: string, error: unknown): Fault {
   const found = storageFaultOf(folder, error)
   if (found === undefined) throw error
   return found
 }
 
-/** Converts a failure of the disk, or a locked or damaged LevelDB, to a fault; undefined for every other error. */
+/** Like {@link storageFault}, but undefined for every other error. */
 export function storageFaultOf(folder: string, error: unknown): Fault | undefined {
   const { code, reason } = causeOf(error)
   if (code === 'LEVEL_LOCKED') return fault('storage/locked', { folder })
@@ -144,7 +139,6 @@ function causeOf(error: unknown): { readonly code: string; readonly reason: stri
   return { code: cause?.code ?? code, reason: cause?.message ?? message }
 }
 
-/** The network of a data folder. */
 interface Marker {
   readonly network: string
   readonly genesis: string

@@ -13,8 +13,8 @@ export async function saveMempool(path: string, transactions: readonly Transacti
 }
 
 /**
- * Loads what {@link saveMempool} wrote; a missing or damaged file gives none. The transactions are validated again, so
- * each must come after those that it depends on.
+ * A missing or damaged file gives none. The transactions will be validated again, so each comes after those that it
+ * depends on.
  */
 export async function loadMempool(path: string): Promise<readonly Transaction[]> {
   const bytes = await readFile(path).catch(() => null)

@@ -31,7 +31,7 @@ export async function writeOperatorPassword(path: string, password: string): Pro
   await writeFileAtomically(path, line, OWNER_ONLY)
 }
 
-/** Reads the hash from a file: null if there is no file, 'damaged' if the content is malformed. */
+/** Null if there is no file; 'damaged' if it cannot be read or its content is malformed. */
 export async function readOperatorPassword(path: string): Promise<PasswordHash | null | 'damaged'> {
   let line: string
   try {

@@ -49,14 +49,13 @@ export class KillableProcess {
   readonly #child: ChildProcess
   #running: Running | null = null
   #over = false
-  /** Resolves when the process has ended. */
   readonly exited: Promise<void>
 
   constructor({ entry, heapMb, readable }: ProcessParts) {
     const mayRead = readable.map((path) => `--allow-fs-read=${path}`)
     this.#child = fork(entry, {
-      // It may read the files of `readable` and nothing else: no writing, no processes, no network. Workers are allowed for the thread that
-      // watches it, and addons for the native code of libraries.
+      // No writing, no processes, no network. Workers are allowed for the thread that watches it, and addons for the native code of
+      // libraries.
       execArgv: [`--max-old-space-size=${heapMb}`, '--permission', ...mayRead, '--allow-addons', '--allow-worker'],
       // No environment: it may hold secrets, and this process reads untrusted input.
       env: { TZ: 'UTC' },
@@ -83,12 +82,11 @@ export class KillableProcess {
     return this.#child.pid
   }
 
-  /** Whether it can take another job. */
   get usable(): boolean {
     return !this.#over && this.#running === null
   }
 
-  /** Runs a job; never rejects. */
+  /** Never rejects. */
   run({ message, startMs, workMs }: ProcessJob, signal: AbortSignal): Promise<ProcessEnding> {
     if (signal.aborted || !this.usable) return Promise.resolve(KILLED)
     return new Promise((resolve) => {
@@ -112,7 +110,6 @@ export class KillableProcess {
     })
   }
 
-  /** Kills the process with its job. */
   kill(): void {
     this.#end(KILLED)
     // Keeps this process alive until the child has ended, for callers that wait for `exited`.

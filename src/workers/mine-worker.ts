@@ -37,9 +37,7 @@ export function mine({ buffer, thread, threads, seen }: MiningTask): FoundNonce 
   }
 }
 
-/**
- * Mining must not slow verification. On Linux a thread can lower its own priority; other systems have none per thread.
- */
+/** Mining must not slow verification. Systems other than Linux have no priority per thread. */
 function lowerPriority(onThreadId: (id: number) => void): void {
   if (lowered || process.platform !== 'linux') return
   lowered = true
@@ -49,8 +47,8 @@ function lowerPriority(onThreadId: (id: number) => void): void {
 }
 
 /**
- * Layout of the shared memory through which mining threads get their job. The generation counter is odd while a job is
- * being written, else even. A thread reads it before every hash, so a new job reaches it within one hash.
+ * Layout of the shared memory. The generation counter is odd while a job is being written, else even. A thread reads it
+ * before every hash, so a new job reaches it within one hash.
  */
 const GENERATION = 0
 const ACTIVE = 1
@@ -81,7 +79,6 @@ export class MiningControl {
     this.#threads = new BigUint64Array(buffer, THREADS_OFFSET)
   }
 
-  /** Creates the shared memory for a number of threads. */
   static create(threads: number): MiningControl {
     return new MiningControl(new SharedArrayBuffer(THREADS_OFFSET + threads * THREAD_WORDS * 8))
   }
@@ -90,12 +87,10 @@ export class MiningControl {
     return Atomics.load(this.#words, GENERATION)
   }
 
-  /** Hashes of all threads so far. */
   get hashes(): bigint {
     return this.#ofThreads(0).reduce((sum, hashes) => sum + hashes, 0n)
   }
 
-  /** Operating system ids of the threads that reported theirs. */
   get threadIds(): readonly number[] {
     return this.#ofThreads(1)
       .filter((id) => id > 0n)
@@ -138,12 +133,10 @@ export class MiningControl {
     }
   }
 
-  /** Counts one hash of a thread. */
   count(thread: number): void {
     Atomics.add(this.#threads, thread * THREAD_WORDS, 1n)
   }
 
-  /** Records a thread's id in the operating system. */
   nameThread(thread: number, id: number): void {
     Atomics.store(this.#threads, thread * THREAD_WORDS + 1, BigInt(id))
   }

@@ -20,11 +20,10 @@ export interface Mining {
   readonly work: (wanted: boolean) => void
   readonly stop: () => Promise<void>
   readonly facts: () => MiningFacts
-  /** Work for external miners. */
   readonly remoteWork: RemoteWork
 }
 
-/** Sets up mining; it starts only when `work` is called. */
+/** The threads start only when `work` is called. */
 export function openMining(
   options: DaemonOptions,
   core: Core,
@@ -83,7 +82,6 @@ function openMiner(options: DaemonOptions, { chain, mempool, metrics }: Core): R
   })
 }
 
-/** Work for external miners, each with an address of its own. */
 function openRemoteWork(
   { logger, onFatal }: DaemonOptions,
   { chain, mempool, verifier, metrics }: Core,

@@ -6,7 +6,6 @@ export interface ProviderChoice {
   readonly url: string | null
 }
 
-/** Names of providers per kind. The operator's order is the order in which they are asked. */
 export const PROVIDER_NAMES = {
   prices: ['coingecko', 'coinbase', 'binance'],
   search: ['searxng', 'brave'],

@@ -7,7 +7,7 @@ import { type PoolRow, poolRow, poolsOf } from './pools.ts'
 import { dollarAsset } from './prices.ts'
 import { compareRatios, ONE, type Ratio, ratio, times } from './ratio.ts'
 
-/** Pools with the most native coins that are examined. Those with the dollar token are examined in any case. */
+/** How many pools with the most native coins are examined. Those with the dollar token are examined in any case. */
 export const NATIVE_POOLS_MAX = 16
 
 /** A route from the native coin to the dollar token over one pool or two. */

@@ -5,7 +5,7 @@ const TERMS_MAX = 4_000
 const K1 = 1.2
 const B = 0.75
 
-/** Weight of a word that no text has, relative to a word in one text: it may be a synonym of another word. */
+/** Weight of a word that no text has, relative to a word in a single text. It may be a synonym of a known word. */
 const FOREIGN_SHARE = 0.65
 
 const STOP_WORDS: ReadonlySet<string> = new Set(

@@ -28,7 +28,8 @@ export type ChainEvent =
 const WHOLE_BLOCK_FROM = 8
 
 /**
- * The block's body and receipts must be stored. The block's own event comes first, then its closed calls in the order of their receipts.
+ * The block's body and receipts must be stored. The block's own event comes first, then its closed calls in the order
+ * of their receipts.
  */
 export function eventsOf(database: DatabaseReader, entry: BlockEntry): readonly ChainEvent[] {
   const parent = entry.header.height === 0 ? undefined : database.entry(entry.header.parent)

@@ -56,9 +56,10 @@ export function marginPpm(cycle: Cycle): bigint {
 }
 
 /**
- * The curve without rounding is above the real output and equals the input at (a - b) / c, so no larger input returns without loss. The
- * output never falls as the input grows. So each output is the next input, and the first that returns without loss is the largest. If
- * rounding eats a very slight gain, {@link STEPS_MAX} steps may not reach it; bisection may then miss a few base units.
+ * The curve without rounding is above the real output and equals the input at (a - b) / c, so no larger input returns
+ * without loss. The output never falls as the input grows. So each output is the next input, and the first input that
+ * returns without loss is the largest. If rounding eats a very slight gain, {@link STEPS_MAX} steps may not reach it;
+ * bisection may then miss a few base units.
  */
 export function cycleLimits(cycle: Cycle): CycleLimits {
   const { a, b, c } = curveOf(cycle)

@@ -29,9 +29,9 @@ const MARKETS = new WeakMap<ChainReader, { readonly headId: string; readonly mar
 const FOLLOWED = new WeakSet<ChainReader>()
 
 /**
- * Computed once per head and shared. The search begins at the dollar token, the native coin and the reserve asset, and reads the deepest
- * pools of every asset that it reaches. To push a pool out of the deepest ones of an asset, an attacker must put more of the asset into
- * each of {@link POOLS_PER_ASSET} other pools. Use it within `atOneHead`.
+ * Computed once per head and shared. The search begins at the dollar token, the native coin and the reserve asset, and
+ * reads the deepest pools of every asset that it reaches. To push a pool out of the deepest ones of an asset, an
+ * attacker must put more of the asset into each of {@link POOLS_PER_ASSET} other pools. Use it within `atOneHead`.
  */
 export function readMarket(chain: ChainReader): Promise<Market> {
   const headId = chain.head.id

@@ -1,6 +1,7 @@
 /**
- * The skeleton of a name, after Unicode report 39: names with the same skeleton look alike. The table covers look-alikes of common
- * typefaces, but not all data of the report, so names with different skeletons may still look alike.
+ * The skeleton of a name, after Unicode report 39: names with the same skeleton look alike. The table covers
+ * look-alikes of common typefaces, but not all data of the report, so names with different skeletons may still look
+ * alike.
  */
 export function nameSkeleton(name: string): string {
   const letters = [...name.normalize('NFKD').replace(/[^\p{L}\p{N}]/gu, '')].map(asLatin).join('')

@@ -56,8 +56,8 @@ export interface MeanPrice {
 }
 
 /**
- * From the newest epoch start at least `ms` before the head: blocks / sum of coins per dollar, the formula of the market's own price. Null
- * if no price entry is that old, or if the priced pool does not exist.
+ * From the newest epoch start at least `ms` before the head: blocks / sum of coins per dollar, the formula of the
+ * market's own price. Null if no price entry is that old, or if the priced pool does not exist.
  */
 export function meanPriceSince(chain: ChainReader, ms: number): MeanPrice | null {
   const { database, ruleBook, head } = chain

@@ -10,8 +10,8 @@ export interface PoolValues {
   readonly row: PoolRow
   readonly day: PoolDay
   /**
-   * Value of both reserves. A side that pools price counts at most as much as the side with the more certain price, and a side without a
-   * price counts exactly as much: freely minted tokens cannot inflate the value.
+   * Value of both reserves. A side that pools price counts at most as much as the side with the more certain price, and
+   * a side without a price counts exactly as much: freely minted tokens cannot inflate the value.
    */
   readonly tvlUsdMicros: bigint | null
   /** Volume of the last 24 hours, counted on the side with the more certain price. */

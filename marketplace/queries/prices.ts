@@ -28,8 +28,8 @@ export interface PriceFacts {
   /** Dollars, in millionths, on the other side of the shallowest pool of the route; null without pools. */
   readonly depthUsdMicros: bigint | null
   /**
-   * True if the price depends on an epoch price of the native coin that may have been manipulated: the mean is far below or far above the
-   * pool's ratios at both entries of the epoch.
+   * True if the price depends on an epoch price of the native coin that may have been manipulated: the mean is far
+   * below or far above the pool's ratios at both entries of the epoch.
    */
   readonly isUnsettled?: true
 }
@@ -123,8 +123,8 @@ const BOOKS = new WeakMap<ChainReader, PriceBook>()
 const FOLLOWED = new WeakSet<ChainReader>()
 
 /**
- * Dollar prices of all assets at one head, each computed once. Except for the dollar token and the native coin, a price comes from the
- * deepest examined route of at most {@link ROUTE_POOLS_MAX} pools. An unknown price is null, never 0.
+ * Dollar prices of all assets at one head, each computed once. Except for the dollar token and the native coin, a price
+ * comes from the deepest examined route of at most {@link ROUTE_POOLS_MAX} pools. An unknown price is null, never 0.
  */
 export class PriceBook {
   readonly #chain: ChainReader

@@ -18,7 +18,7 @@ export interface SupplyPlaces {
   readonly inPools: bigint
   /** In reserves of stable tokens. */
   readonly inReserves: bigint
-  /** 0 except for the native coin. `forStakers` is kept for staking rewards; `maturing` are immature block rewards. */
+  /** 0 except for the native coin. `forStakers`: kept for staking rewards. `maturing`: block rewards not yet mature. */
   readonly staked: bigint
   readonly forStakers: bigint
   readonly inEscrow: bigint

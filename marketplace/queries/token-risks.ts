@@ -12,7 +12,7 @@ import type { AssetRow } from './tokens.ts'
 /** A pool of a token, with what its other side holds for sellers of the token. */
 export interface TokenDepth {
   readonly row: PoolRow
-  /** What the other side holds, in coins' base units and in millionths of a dollar; null if no price is known. */
+  /** What the other side holds, in base units of the native coin and millionths of a dollar; null without a price. */
   readonly native: bigint | null
   readonly usdMicros: bigint | null
 }

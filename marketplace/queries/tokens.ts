@@ -72,8 +72,8 @@ export interface AssetQuery {
 }
 
 /**
- * Ordered by symbol, the native coin first. Tokens are never deleted, so new blocks do not disturb paging. Skipped hidden assets make a
- * page shorter than its limit.
+ * Ordered by symbol, the native coin first. Tokens are never deleted, so new blocks do not disturb paging. Skipped
+ * hidden assets make a page shorter than its limit.
  */
 export async function listAssets(chain: ChainReader, { after, limit, hidden = false }: AssetQuery): Promise<AssetPage> {
   const coin = coinOf(chain)

@@ -28,7 +28,7 @@ export interface Named {
   readonly assets: readonly AssetFacts[]
 }
 
-/** The name must come from {@link parseTokenOrPool}. */
+/** Takes a name in upper case, or a pool id in lower case; undefined if there is none. */
 export function namedOn(chain: ChainReader, name: string): Named | undefined {
   const asset = assetNamed(chain, name)
   if (asset !== undefined) return { pool: null, assets: [asset] }

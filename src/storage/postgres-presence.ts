@@ -9,7 +9,7 @@ export interface PresenceOptions {
   readonly database: PostgresDatabase
   readonly work: PostgresDatabase
   readonly timers: Timers
-  /** The same at every start, so that a restarted replica takes over its own claims at once, without waiting for the lease to end. */
+  /** The same at every start, so that a restarted replica takes over its own claims without waiting for the lease. */
   readonly home: string
   /** Milliseconds of silence after which other replicas take over; the same for all replicas. */
   readonly leaseMs: number
@@ -18,8 +18,8 @@ export interface PresenceOptions {
 const BEATS_PER_LEASE = 10
 
 /**
- * This process as one of several replicas. Its id is new at each start, so that an earlier process with the same data folder, or one with a
- * copy of it, can no longer finish claims.
+ * This process as one of several replicas. Its id is new at each start, so that an earlier process with the same data
+ * folder, or one with a copy of it, can no longer finish claims.
  */
 export class Presence implements SharedClaims {
   readonly id = randomUUID()

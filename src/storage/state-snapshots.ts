@@ -34,7 +34,7 @@ const KEPT = 2
 const AGE_MS_MAX = 7_200_000
 /** A reader that is silent for this long counts as gone. */
 const IDLE_MS = 120_000
-/** A node without a snapshot this long after its start takes one at any height: else it might have none for an hour. */
+/** A node without a snapshot this long after its start takes one at any height: else it might have none for long. */
 const FIRST_AFTER_MS = 60_000
 const TIDY_EVERY_MS = 30_000
 

@@ -37,7 +37,7 @@ export function mine({ buffer, thread, threads, seen }: MiningTask): FoundNonce 
   }
 }
 
-/** Mining must not slow verification. Systems other than Linux have no priority per thread. */
+/** Mining must not slow verification. Only on Linux does `setPriority` lower a single thread. */
 function lowerPriority(onThreadId: (id: number) => void): void {
   if (lowered || process.platform !== 'linux') return
   lowered = true

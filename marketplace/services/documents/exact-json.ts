@@ -4,7 +4,7 @@ import { Problem } from './readers.ts'
 /** Maximum length of a document request, in bytes of UTF-8. */
 export const DOCUMENT_REQUEST_BYTES_MAX = 65_536
 
-/** A JSON number keeps at most 17 significant digits. */
+/** More than enough: a JSON number keeps at most 17 significant digits. */
 const NUMBER_CHARS_MAX = 40
 const NAME_SHOWN_MAX = 60
 

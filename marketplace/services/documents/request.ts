@@ -213,7 +213,7 @@ export function deadlineProblem(
   return new Problem(`${rule.field} is before the day of issue; it takes ${issueDate} or a later day`)
 }
 
-/** A payment date must not be later than today in every time zone. */
+/** The problem of a payment date that is in the future in every time zone. */
 export function paymentProblem({ payment }: Pick<DocumentRequest, 'payment'>, nowMs: number): Problem | undefined {
   const latest = new Date(nowMs + AHEAD_OF_UTC_MS).toISOString().slice(0, 10)
   if (payment === null || payment.paidOn <= latest) return undefined
@@ -228,7 +228,7 @@ interface Coinage {
 }
 
 /**
- * The credited amounts are positive. If the items sum to less than 0 with VAT (or to 0 with VAT and less without), the
+ * A credit note has positive amounts. If the items sum to less than 0 with VAT (or to 0 with VAT and less without), the
  * caller listed changes of the invoice instead, so all signs are turned.
  */
 export function credited<Request extends Priced>(request: Request, { digits }: Coinage): Request {

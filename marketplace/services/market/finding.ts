@@ -7,14 +7,14 @@ export type FindableService = Pick<ServiceFacts, 'serviceId' | 'name' | 'descrip
 /** A service that was found. */
 export type FoundService<T> = Pick<Hit<T>, 'found' | 'score'>
 
-/** Numbers, hosts and addresses: input for a service, which says nothing about the kind of service. */
+/** Numbers, hosts and addresses are input for a service. They do not say which service is wanted. */
 const MATERIAL = /(?<!\S)(?:\p{N}[\p{N}.,:]*|0x[0-9a-f]+|\S+(?:@|:\/\/|\.(?=[\p{L}\p{N}]))\S+)(?=[\s?!,;]|$)/giu
 /** A service that covers less than this share of a question is not a match. */
 const COVERAGE_MIN = 0.44
 /** Minimum share of the best score for further matches. */
 const ALSO = 0.35
 
-/** It does not follow later changes of the services. */
+/** The index does not follow later changes of the services. */
 export interface ServiceIndex<T> {
   readonly texts: TextIndex<T>
   readonly idOf: (one: T) => string

@@ -40,7 +40,7 @@ function beginOf(lines: readonly string[], telling: ReadonlySet<number>): number
   return first < 0 ? lines.length : first
 }
 
-/** A line that is not quoted says so, or the first quoted line if no attribution is before it. */
+/** The mark counts on a line that is not quoted, or on the first quoted line if no attribution is before it. */
 function isPassedOn(lines: readonly string[], telling: ReadonlySet<number>): boolean {
   const quoted = lines.findIndex((line, i) => telling.has(i) || QUOTED.test(line))
   return lines.some((line, i) => (i === quoted || !QUOTED.test(line)) && PASSED_ON.test(said(line)))

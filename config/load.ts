@@ -15,7 +15,6 @@ export interface Source {
   readonly callsIt: (name: string) => string
 }
 
-/** All settings with their values and origins. */
 export type Resolution = Readonly<Record<SettingName, Resolved>>
 
 const NAMES = Object.keys(SETTINGS) as SettingName[]

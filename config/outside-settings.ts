@@ -16,7 +16,6 @@ export const PROVIDER_NAMES = {
   translate: ['libretranslate'],
 } as const satisfies Record<string, readonly string[]>
 
-/** Kinds of data that providers give. */
 export type ProviderKind = keyof typeof PROVIDER_NAMES
 
 const HTTP_URL = 'https?:\\/\\/[^\\s,=]+[^\\s,]*'
@@ -114,7 +113,6 @@ export const OUTSIDE_SETTINGS = {
   ),
 } as const satisfies Record<string, Setting>
 
-/** Parsed settings of everything that services use outside the chain. */
 export interface OutsideConfig {
   readonly web: {
     readonly enabled: boolean

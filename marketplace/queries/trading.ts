@@ -28,7 +28,6 @@ export function hourNow({ head }: ChainReader): number {
   return hourOf(head.header.timeMs)
 }
 
-/** Start of an hour, in milliseconds since 1970. */
 export function startOfHour(hour: number): number {
   return hour * CANDLE_MS
 }
@@ -55,7 +54,6 @@ export interface PoolDay {
   readonly before: Pick<Pool, 'reserveX' | 'reserveY'> | null
 }
 
-/** Sums of a pool's last day. */
 export async function poolDay(chain: ChainReader, poolId: PoolId): Promise<PoolDay> {
   const to = hourNow(chain) + 1
   const from = to - DAY_HOURS

@@ -106,7 +106,6 @@ export class RequestText {
   }
 }
 
-/** Whether a call without a request is refused. */
 export function needsRequest({ parse }: ServiceDefinition): boolean {
   return !parse('').ok
 }

@@ -10,7 +10,6 @@ export interface PinnedState extends PastState {
   release(): Promise<void>
 }
 
-/** What snapshots need. */
 export interface SnapshotDependencies {
   readonly chain: ChainReader
   readonly pin: () => PinnedState

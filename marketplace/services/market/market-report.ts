@@ -65,7 +65,6 @@ const SAMPLE_DATA: ReportData = {
   bridgeStatus: bodyOf(bridgeStatus),
 }
 
-/** The market as sentences and tables. */
 export const marketReport = defineService({
   serviceId: ID,
   name: 'Market report',

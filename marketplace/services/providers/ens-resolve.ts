@@ -66,7 +66,6 @@ function fieldsOf({ input, query }: Asked, { forwardVerified, ...facts }: EnsFac
   }
 }
 
-/** ENS records of a name or an address. */
 export const ensResolve = defineService<Asked, typeof RESULT>({
   serviceId: ID,
   name: 'ENS lookup',

@@ -1,7 +1,6 @@
 import { francAll } from 'franc'
 import { type WordSigns, wordSigns } from './word-signs.ts'
 
-/** The guessed language of a text. */
 export interface LanguageGuess {
   /** BCP 47 code; `und` if it cannot be told. */
   readonly language: string
@@ -79,7 +78,6 @@ function likeness(ranked: readonly (readonly [string, number])[]): number {
   return Math.max(...ENGLISH.map((code) => ranked.find(([other]) => other === code)?.[1] ?? 0))
 }
 
-/** English name of a language. */
 export function languageName({ language }: Pick<LanguageGuess, 'language'>): string {
   return language === 'und' ? 'another language' : (NAMES.of(language) ?? language)
 }

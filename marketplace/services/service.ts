@@ -70,9 +70,7 @@ export function defineService<Input, Schema extends TSchema>(
   return definition as unknown as ServiceDefinition
 }
 
-/**
- * A text with a lone surrogate is refused: encoded as bytes it loses the surrogate, so two texts would have one hash.
- */
+/** Refuses a text with a lone surrogate: encoding to bytes loses it, so two different texts would have one hash. */
 export function readRequest(definition: ServiceDefinition, request: string): Result<unknown> {
   const { requestCharsMax, parse, example, requestFormat } = definition
   const unusable = (reason: string): Result<never> =>

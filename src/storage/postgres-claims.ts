@@ -265,9 +265,7 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     return this.#database.schema
   }
 
-  /**
-   * False if the claim exists. If another replica declared this one dead, it registers again and repeats the insert.
-   */
+  /** False if the claim exists. A replica that was declared dead registers again and repeats the insert. */
   async #insert(id: string, claim: C): Promise<boolean> {
     const sql = `INSERT INTO ${this.#schema}.claims (kind, id, state, owner, claimed_at, body, name, service)
       VALUES ($1, $2, $3, $4, $5, $6, $10, $14) ON CONFLICT DO NOTHING RETURNING kind, id`

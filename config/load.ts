@@ -15,7 +15,6 @@ export interface Source {
   readonly callsIt: (name: string) => string
 }
 
-/** All settings with their values and origins. */
 export type Resolution = Readonly<Record<SettingName, Resolved>>
 
 const NAMES = Object.keys(SETTINGS) as SettingName[]
@@ -31,7 +30,7 @@ export function variableOf(name: string): string {
   return ENVIRONMENT_PREFIX + name.replaceAll(/[.-]/g, '_').toUpperCase()
 }
 
-/** Settings in the environment. Unknown variables that begin with `FARTHING_` are refused, except for `others`. */
+/** Unknown variables that begin with `FARTHING_` are refused, except for `others`. */
 export function environmentSource(
   environment: Readonly<Record<string, string | undefined>>,
   others: readonly string[],
@@ -47,10 +46,7 @@ export function environmentSource(
   return ok({ origin: 'environment', values, callsIt: variableOf })
 }
 
-/**
- * Settings given as flags, without their dashes. `others` are the command's own flags: a typo may have meant one of
- * them.
- */
+/** Flags are given without their dashes. `others` are the command's own flags: a typo may have meant one of them. */
 export function flagSource(flags: Readonly<Record<string, string>>, others: readonly string[] = []): Result<Source> {
   const byFlag = new Map(NAMES.map((name) => [flagOf(name).slice(2), name]))
   const values: Record<string, string> = {}
@@ -79,7 +75,7 @@ export function fileSource(path: string, content: string): Result<Source> {
   return ok({ origin: 'file', values, callsIt: (name) => `${name} in ${path}` })
 }
 
-/** Merges the sources over the defaults, later ones over earlier ones, and parses every value. */
+/** Later sources override earlier ones, and every source the defaults. */
 export function resolveConfig(
   sources: readonly Source[],
   home: string,
@@ -265,7 +261,6 @@ function configOf(resolution: Resolution): Config {
   }
 }
 
-/** Settings of the API. */
 function rpcOf(resolution: Resolution): Config['rpc'] {
   const integer = (name: SettingName): number => Number(resolution[name].value)
   return {

@@ -1,12 +1,11 @@
 import { flag, type Setting, text } from './setting.ts'
 
-/** A provider that the operator chose: its name, and its base address if that is not the default. */
+/** `url` is null for the provider's default address. */
 export interface ProviderChoice {
   readonly name: string
   readonly url: string | null
 }
 
-/** Names of providers per kind. The operator's order is the order in which they are asked. */
 export const PROVIDER_NAMES = {
   prices: ['coingecko', 'coinbase', 'binance'],
   search: ['searxng', 'brave'],
@@ -17,7 +16,6 @@ export const PROVIDER_NAMES = {
   translate: ['libretranslate'],
 } as const satisfies Record<string, readonly string[]>
 
-/** Kinds of data that providers give. */
 export type ProviderKind = keyof typeof PROVIDER_NAMES
 
 const HTTP_URL = 'https?:\\/\\/[^\\s,=]+[^\\s,]*'
@@ -43,10 +41,7 @@ function nodes(about: string): Setting {
 
 const CIDR = '[0-9a-fA-F:.]+\\/[0-9]{1,3}'
 
-/**
- * Settings of everything that services use outside the chain. Addresses may hold keys, so those of providers are never
- * shown.
- */
+/** Addresses may hold keys, so those of providers are never shown. */
 export const OUTSIDE_SETTINGS = {
   'web.enabled': flag('Whether services may use the public web and DNS', true),
   'web.robots': flag('Whether node-web-fetch obeys robots.txt', true),
@@ -118,7 +113,6 @@ export const OUTSIDE_SETTINGS = {
   ),
 } as const satisfies Record<string, Setting>
 
-/** Parsed settings of everything that services use outside the chain. */
 export interface OutsideConfig {
   readonly web: {
     readonly enabled: boolean

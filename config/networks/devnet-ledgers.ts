@@ -36,10 +36,7 @@ const POOLS: GenesisLedgers['pools'] = [
   { assetA: SALT, assetB: WOOL, feeBps: 100, amountA: 10_000n * 10_000n, amountB: 30_000n * 10_000n, owner: PROVIDER },
 ]
 
-/**
- * Well-known burn addresses as vaults. The deposits that genesis counts were never made; send nothing to these
- * addresses.
- */
+/** Well-known burn addresses. The deposits that genesis counts were never made; send nothing to these addresses. */
 const BURN_ADDRESSES: Readonly<Record<ExternalFormat, string>> = {
   evm: '0x000000000000000000000000000000000000dEaD',
   solana: '1nc1nerator11111111111111111111111111111111',
@@ -52,11 +49,7 @@ const BASE = 1
 const POOL_DOLLARS = 100_000n * DOLLAR
 const STABLE_SUPPLY = POOL_DOLLARS + BigInt(DEV_ADDRESSES.length) * POCKET_MONEY
 
-/**
- * The devnet's initial state: a bridged dollar, a stable dollar fully backed by it, two plain tokens, three pools, of
- * which one prices the coin, and a committee of 2 of 3 with the development keys 8, 9 and 10 under scheme 2. All of it
- * is worthless.
- */
+/** All of it is worthless. The committee is 2 of 3: the development keys 8, 9 and 10 under scheme 2. */
 export const DEVNET_LEDGERS: GenesisLedgers = {
   tokens: [
     ...BRIDGED_TOKENS,

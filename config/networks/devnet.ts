@@ -9,10 +9,7 @@ import { COIN, LAUNCH_RULES } from './rules.ts'
 /** Locks of the staking tiers in blocks, short enough for trying them out. */
 const LOCKS = [10, 100, 1_000, 10_000]
 
-/**
- * A network on one machine: ten funded, published keys, a difficulty for one thread, and tolerance for a machine that
- * sleeps.
- */
+/** A network on one machine: published keys, a difficulty for one thread, and tolerance for a machine that sleeps. */
 export const DEVNET: NetworkParams = {
   ...MAINNET,
   name: 'devnet',

@@ -9,10 +9,7 @@ import { type PoolPosition, positionsOf } from './pools.ts'
 import { PriceBook, type PriceFacts } from './prices.ts'
 import { type StakeFacts, stakesOf } from './staking.ts'
 
-/**
- * An amount of an asset, with its price and its value at the head. Price and value are null, never 0, if the price is
- * unknown. How pools bound the value: see {@link PriceBook.valueOf}.
- */
+/** An amount with its price and value at the head. Both are null, never 0, if the price is unknown. */
 export interface Valued {
   readonly asset: AssetFacts
   readonly amount: Amount
@@ -20,7 +17,7 @@ export interface Valued {
   readonly valueUsdMicros: bigint | null
 }
 
-/** A position with the values of both amounts that it would withdraw. The sum is null if either value is unknown. */
+/** `x` and `y` are what the position would withdraw. The sum is null if either value is unknown. */
 export interface ValuedPosition extends PoolPosition {
   readonly x: Valued
   readonly y: Valued
@@ -35,15 +32,11 @@ export interface Holdings {
   readonly tokens: readonly Valued[]
   readonly positions: readonly ValuedPosition[]
   readonly stakes: readonly StakeFacts[]
-  /**
-   * Sums over the listed stakes. `staked`: coins that are still staked. `pendingRewards`: what claims in the next block
-   * would pay.
-   */
+  /** Sums over the listed stakes. `pendingRewards` is what claims in the next block would pay. */
   readonly staked: Valued
   readonly pendingRewards: Valued
   /**
-   * Value of everything listed that has a price. All units of one asset count as one amount, so pools bound their sum,
-   * too: see {@link PriceBook.valueOf}.
+   * Value of everything listed that has a price. All units of one asset are valued together, so pools bound their sum.
    */
   readonly totalUsdMicros: bigint
   /** Symbols of the listed assets without a price, except those with an amount of 0. */
@@ -52,10 +45,9 @@ export interface Holdings {
   readonly truncated: { readonly tokens: boolean; readonly positions: boolean; readonly stakes: boolean }
 }
 
-/** Maximum tokens of an address that are listed. The same limit holds for its pool positions and for its stakes. */
 export const HOLDINGS_MAX = 100
 
-/** Reads what an address holds. Call it within `atOneHead`. */
+/** Call it within `atOneHead`. */
 export async function holdingsOf(chain: ChainReader, address: Address): Promise<Holdings> {
   const { database } = chain
   const account = database.get(ACCOUNTS, address)
@@ -115,7 +107,6 @@ async function tokensOf({ database }: ChainReader, address: Address): Promise<re
   return held
 }
 
-/** An amount of an asset with its value. */
 export async function valued(chain: ChainReader, asset: Hash, units: Amount): Promise<Valued> {
   const book = PriceBook.of(chain)
   const price = await book.priceOf(asset)

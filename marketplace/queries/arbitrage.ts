@@ -7,10 +7,7 @@ import { type PoolRow, poolRow, poolsOf } from './pools.ts'
 import { dollarAsset } from './prices.ts'
 import { compareRatios, ONE, type Ratio, ratio, times } from './ratio.ts'
 
-/**
- * How many pools with the most native coins are examined. The coin's pools with the dollar token are examined in any
- * case.
- */
+/** How many pools with the most native coins are examined. Those with the dollar token are examined in any case. */
 export const NATIVE_POOLS_MAX = 16
 
 /** A route from the native coin to the dollar token over one pool or two. */
@@ -30,10 +27,7 @@ export interface Spread {
   readonly limits: CycleLimits
 }
 
-/**
- * The routes of at most two pools from the native coin to the dollar token, highest price first. The first pool of a
- * route is one of those that {@link NATIVE_POOLS_MAX} describes. Pools with a frozen token are left out.
- */
+/** Routes of at most two pools, highest price first. Pools with a frozen token are left out. */
 export async function dollarWays(chain: ChainReader): Promise<readonly DollarWay[]> {
   const dollar = dollarAsset(chain)
   const rows = (await poolsOf(chain, NATIVE_ASSET, NATIVE_POOLS_MAX)).filter(tradable)
@@ -51,8 +45,7 @@ export async function dollarWays(chain: ChainReader): Promise<readonly DollarWay
 export function widestSpread(chain: ChainReader, ways: readonly DollarWay[]): Spread | null {
   let widest: { readonly buy: DollarWay; readonly sell: DollarWay; readonly ratio: Ratio } | null = null
   for (const sell of ways) {
-    // The search goes from the lowest price up. So the first route that shares no pool with `sell` gives the widest
-    // spread.
+    // The lowest price among the routes that share no pool with `sell` gives the widest spread.
     const buy = ways.findLast((way) => way !== sell && !sharesPool(way, sell))
     if (buy === undefined || compareRatios(buy.price, sell.price) > 0) continue
     const apart = times(sell.price, ratio(buy.price.denominator, buy.price.numerator))
@@ -88,7 +81,7 @@ function cycleOf(from: Hash, pools: readonly PoolRow[]): Cycle {
   return walk(from, pools)
 }
 
-/** The pools in order, each oriented so that it takes the output of the one before. */
+/** Each pool is oriented so that it takes the output of the one before. */
 function walk(from: Hash, pools: readonly PoolRow[]): Cycle {
   let asset = from
   return pools.map(({ pool }) => {

@@ -11,17 +11,11 @@ export interface BlockFacts {
   readonly entry: BlockEntry
   readonly transactions: readonly Transaction[]
   readonly receipts: readonly Receipt[]
-  /**
-   * The receipt of the close of the block: subsidy, reward and burned base fees. Undefined for genesis, or if this node
-   * does not have the receipts.
-   */
+  /** Subsidy, reward and burned base fees. Undefined for genesis, or if this node does not have the receipts. */
   readonly close: ReceiptOf<'close'> | undefined
 }
 
-/**
- * The best chain's block at a height; undefined if there is none. Transactions and receipts that this node does not
- * have are empty lists.
- */
+/** Transactions and receipts that this node does not have are empty lists. */
 export function blockAt({ database }: ChainReader, height: number): BlockFacts | undefined {
   const id = database.idAt(height)
   const entry = id === undefined ? undefined : database.entry(id)
@@ -31,25 +25,21 @@ export function blockAt({ database }: ChainReader, height: number): BlockFacts |
   return { entry, transactions: database.transactions(entry.id) ?? [], receipts, close }
 }
 
-/** Height of a block of the best chain; undefined for any other id. */
 export function heightOnBestChain({ database }: ChainReader, id: BlockId): number | undefined {
   const entry = database.entry(id)
   return entry !== undefined && database.isCanonical(entry) ? entry.header.height : undefined
 }
 
-/** The receipts of a block's transactions, by id. */
 export function outcomesOf({ receipts }: Pick<BlockFacts, 'receipts'>): ReadonlyMap<TxId, ReceiptOf<'transaction'>> {
   return new Map(receipts.flatMap((receipt) => (receipt.type === 'transaction' ? [[receipt.txId, receipt]] : [])))
 }
 
-/** Number of transactions per kind, sorted by kind; kinds without any are left out. */
 export function kindCounts(transactions: readonly Transaction[]): Readonly<Partial<Record<TxKind, number>>> {
   const counts = new Map<TxKind, number>()
   for (const { body } of transactions) counts.set(body.kind, (counts.get(body.kind) ?? 0) + 1)
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** Bounds for reading the newest blocks. */
 export interface BlockBounds {
   readonly blocks: number
   /** No further block is read after this many transactions. */
@@ -60,9 +50,8 @@ export interface BlockBounds {
 const STRETCH = 200
 
 /**
- * The newest blocks within the bounds, newest first; at least one if any qualifies. Genesis, and blocks that this node
- * did not execute, are left out, because the node has no receipts of them. The function lets other work run in between.
- * Call it within `atOneHead`.
+ * The newest blocks within the bounds, newest first; at least one if any qualifies. Genesis and blocks that this node
+ * did not execute are left out, since it has no receipts of them. Call it within `atOneHead`.
  */
 export async function newestBlocks(chain: ChainReader, bounds: BlockBounds): Promise<readonly BlockFacts[]> {
   const top = chain.head.header.height

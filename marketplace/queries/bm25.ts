@@ -1,17 +1,13 @@
-/** Characters of a text, and terms of a text, beyond which it is cut. No real question is longer. */
+/** A text is cut after this many characters, and after this many terms. No real question is longer. */
 const CHARS_MAX = 20_000
 const TERMS_MAX = 4_000
 /** BM25 parameters: saturation of repeated words, and influence of the text length (Robertson and Zaragoza, 2009). */
 const K1 = 1.2
 const B = 0.75
 
-/**
- * Weight of a word that no text has, relative to a word in a single text. It is lower because the word may be a synonym
- * of one that a text has.
- */
+/** Weight of a word that no text has, relative to a word in a single text. It may be a synonym of a known word. */
 const FOREIGN_SHARE = 0.65
 
-/** Words that do not help to tell what a question is about. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     'a able about accept all also am an and any are as at be been but by can come could did do does doing for from get give had ' +
@@ -36,27 +32,17 @@ const ASCII_WORDS = /[a-z0-9]+/g
 const CHOICE =
   /\b(?:which|what) (?:model|one)s? (?:should|shall|do|can|would|could) (?:i|we|you|one) (?:use|take|want|need)\b/g
 
-/**
- * The searchable texts of a thing, with weights. A word of a question is covered in full if the weights of all its
- * occurrences in these texts add up to 1 or more.
- */
+/** A word of a question is covered in full if the weights of all its occurrences add up to 1 or more. */
 export type FindableParts = readonly (readonly [weight: number, text: string])[]
 
-/** A thing with a text that matches a question. */
 export interface Hit<T> {
   readonly found: T
   readonly score: number
-  /**
-   * Share of the question's weight that the match covers, from 0 to 1. Words that no text has belong to that weight, at
-   * the lower weight of {@link FOREIGN_SHARE}.
-   */
+  /** Share of the question's weight, from 0 to 1. Words that no text has count by {@link FOREIGN_SHARE}. */
   readonly coverage: number
 }
 
-/**
- * The terms of a text: words without English endings, or pairs of letters in scripts without spaces. Stop words, and
- * words of a single character in scripts with spaces, are left out.
- */
+/** Words without English endings, or pairs of letters in scripts without spaces. Stop words are left out. */
 export function termsOf(text: string): readonly string[] {
   const plain = text
     .slice(0, CHARS_MAX)
@@ -135,7 +121,6 @@ function countsOf(parts: FindableParts): Pick<Indexed<unknown>, 'counts' | 'leng
   return { counts, length }
 }
 
-/** The stem of a word; empty for a stop word or a single character. */
 function termOf(word: string): readonly string[] {
   return word.length > 1 && !STOP_WORDS.has(word) ? [stem(word)] : []
 }

@@ -5,10 +5,7 @@ import { closuresIn } from '../ledger/closures.ts'
 import { type BlockFacts, outcomesOf } from './blocks.ts'
 import { paymentsOf } from './chain-events.ts'
 
-/**
- * Base units of the native coin that a block burned: base fees, the cost of new tokens, and the burned share of
- * delivered payments. Null if this node pruned a payment that the block delivered.
- */
+/** Base units of the native coin. Null if this node pruned a payment that the block delivered. */
 export function burnedIn({ database, ruleBook }: ChainReader, block: BlockFacts): bigint | null {
   const { entry, transactions, close } = block
   const { token, market } = ruleBook.at(entry.header.height)

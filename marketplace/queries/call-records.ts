@@ -23,7 +23,6 @@ export interface ItemProof {
   readonly proof: MerkleProof
 }
 
-/** A mined transaction with its receipt, and the proofs of both. */
 export interface MinedFacts {
   readonly entry: BlockEntry
   readonly tx: Transaction
@@ -31,17 +30,14 @@ export interface MinedFacts {
   readonly proofs: readonly [ItemProof, ItemProof]
 }
 
-/**
- * State of a paid call: its escrow is open, or closed in one of three ways. `none`: this node knows of no such escrow.
- */
+/** The escrow is open, or closed in one of three ways. `none`: this node knows of no escrow. */
 export type CallState = 'none' | 'open' | Closure['how']
 
-/** What the chain records about a paid call. */
 export interface CallFacts {
   readonly payment: MinedFacts
   readonly state: CallState
   readonly closure: Closure | undefined
-  /** The block that closed the escrow; undefined while the escrow is open, or if this node knows of none. */
+  /** Undefined while the escrow is open, or if this node knows of none. */
   readonly closedIn: BlockEntry | undefined
   /**
    * Proofs of the operator's receipt and of its outcome. If consensus refunded the call, the proof of that refund
@@ -50,7 +46,7 @@ export interface CallFacts {
   readonly closingProofs: readonly ItemProof[]
 }
 
-/** A mined transaction with proofs; undefined if the best chain does not contain it, or if this node lacks its data. */
+/** Undefined if the best chain does not contain the transaction, or if this node lacks its data. */
 export function minedFacts({ database }: ChainReader, txId: TxId): MinedFacts | undefined {
   const location = database.location(txId)
   const id = location === undefined ? undefined : database.idAt(location.height)
@@ -63,7 +59,7 @@ export function minedFacts({ database }: ChainReader, txId: TxId): MinedFacts | 
   return { entry, tx, receipt: outcome.receipt as ReceiptOf<'transaction'>, proofs: [mined, outcome.proofIn(entry)] }
 }
 
-/** State of the call that a mined transaction paid, with proofs. `none` if it paid no call, or if this node knows of none. */
+/** The state is `none` if the transaction paid no call, or if this node knows of none. */
 export function callFacts(chain: ChainReader, payment: MinedFacts): CallFacts {
   const { txId, body } = payment.tx
   const { database } = chain

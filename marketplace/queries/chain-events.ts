@@ -11,10 +11,7 @@ interface ClosedCall {
   readonly serviceId: ServiceId | null
 }
 
-/**
- * An event of a block: either the block itself or a paid call that it closed. `amount` and `caller` of a refund are null
- * if this node pruned the payment.
- */
+/** The block itself, or a paid call that it closed. `amount` and `caller` are null if this node pruned the payment. */
 export type ChainEvent =
   | { readonly kind: 'block'; readonly transactions: number }
   | (ClosedCall & { readonly kind: 'receipt'; readonly resultHash: Hash; readonly receiptTxId: TxId })
@@ -31,8 +28,8 @@ export type ChainEvent =
 const WHOLE_BLOCK_FROM = 8
 
 /**
- * Events of a best-chain block whose body and receipts are stored: the block itself, then the paid calls that it closed,
- * in the order of its receipts.
+ * The block's body and receipts must be stored. The block's own event comes first, then its closed calls in the order
+ * of their receipts.
  */
 export function eventsOf(database: DatabaseReader, entry: BlockEntry): readonly ChainEvent[] {
   const parent = entry.header.height === 0 ? undefined : database.entry(entry.header.parent)
@@ -64,10 +61,7 @@ function closedEvent(closure: Closure & { readonly txId: TxId }, payment: Transa
   }
 }
 
-/**
- * Transactions of the best chain, by id; pruned ones are left out. A block that holds at least {@link WHOLE_BLOCK_FROM}
- * of them is decoded once, as a whole.
- */
+/** Transactions of the best chain, by id; pruned ones are left out. */
 export function paymentsOf(database: DatabaseReader, ids: readonly TxId[]): ReadonlyMap<TxId, Transaction> {
   const places = ids.flatMap((txId) => {
     const location = database.location(txId)

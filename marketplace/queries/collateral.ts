@@ -4,17 +4,15 @@ import { mulDivDown } from '../../consensus/primitives/amount.ts'
 import { type AssetFacts, recordedAsset } from './assets.ts'
 import type { AssetRow } from './tokens.ts'
 
-/** A part of a token's collateral. */
 export interface CollateralPart {
   readonly asset: Pick<AssetFacts, 'asset' | 'symbol' | 'decimals' | 'kind'>
   readonly amount: bigint
-  /** In the reserve on this chain, or in the vault of a bridged network. */
   readonly held: { readonly in: 'reserve' } | { readonly in: 'vault'; readonly network: NetworkFacts }
 }
 
 /**
- * The collateral of a token. `reserve`: a record on this chain holds it and pays it out. `custody`: vaults on other
- * chains hold it, as attested by the committee; nodes of this chain cannot check them.
+ * `reserve`: a record on this chain holds it and pays it out. `custody`: vaults on other chains hold it, as the
+ * committee attests; nodes of this chain cannot check them.
  */
 export interface Collateral {
   readonly method: 'reserve' | 'custody'
@@ -27,7 +25,7 @@ export interface Collateral {
 
 const BPS = 10_000n
 
-/** The collateral of an asset; null if none is promised. */
+/** Null if no collateral is promised. */
 export function collateralOf(chain: ChainReader, row: AssetRow): Collateral | null {
   if (row.kind === 'bridged') return custodyOf(chain, row)
   if (row.backing === null) return null

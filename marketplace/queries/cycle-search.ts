@@ -1,7 +1,6 @@
 import { inputFor, isqrt, outputOf } from '../../amm/math.ts'
 import type { Amount } from '../../consensus/primitives/amount.ts'
 
-/** A pool in the direction of the trade. */
 export interface CycleHop {
   readonly reserveIn: Amount
   readonly reserveOut: Amount
@@ -56,10 +55,10 @@ export function marginPpm(cycle: Cycle): bigint {
 }
 
 /**
- * Limits of a cycle. The curve without rounding is above the real output and equals the input at (a - b) / c, so no
- * larger input returns without loss. The output never falls as the input grows. So the search begins at that bound and
- * takes each output as the next input. The first input that returns without loss is the largest. If rounding eats a very
- * slight gain, {@link STEPS_MAX} steps may not reach it. The search then bisects and may miss a few base units.
+ * The curve without rounding is above the real output and equals the input at (a - b) / c, so no larger input returns
+ * without loss. The output never falls as the input grows. So each output is the next input, and the first input that
+ * returns without loss is the largest. If rounding eats a very slight gain, {@link STEPS_MAX} steps may not reach it;
+ * bisection may then miss a few base units.
  */
 export function cycleLimits(cycle: Cycle): CycleLimits {
   const { a, b, c } = curveOf(cycle)
@@ -93,10 +92,7 @@ function steepestEnd(a: bigint, b: bigint, c: bigint): bigint {
   return ((isqrt(longest >> (2n * shift)) << shift) - b) / c
 }
 
-/**
- * The input with the largest gain among those at most 2 from `around` and at most `maxSize`. Each of them is reduced to
- * the least input with the same output. 0 if none gains.
- */
+/** Tries the inputs at most 2 from `around`, each reduced to the least with the same output; 0 if none gains. */
 function bestOf(cycle: Cycle, around: bigint, maxSize: bigint): bigint {
   const gain = (size: bigint): bigint => comesBack(cycle, size) - size
   const sizes = [-2n, -1n, 0n, 1n, 2n].map((step) => around + step).filter((size) => size >= 0n && size <= maxSize)

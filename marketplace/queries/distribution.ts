@@ -1,11 +1,7 @@
-/** How concentrated an asset is among its holders. */
 export interface Concentration {
   /** Herfindahl-Hirschman index: sum of the squared shares in per cent (0 to 10,000), in millionths, rounded down. */
   readonly hhiPpm: bigint
-  /**
-   * Gini coefficient in millionths, rounded down: 0 if all hold the same, near 1,000,000 if one of many holders has
-   * almost all.
-   */
+  /** Gini coefficient in millionths, rounded down: 0 if all hold the same, near 1,000,000 if one has almost all. */
   readonly giniPpm: bigint
 }
 
@@ -13,8 +9,8 @@ const PPM = 1_000_000n
 const HHI_WHOLE = 10_000n
 
 /**
- * Concentration of amounts in descending order. Herfindahl-Hirschman: sum of (100 x share)^2. Gini by ranks in
- * ascending order: (2 x sum(i x amount_i) / sum(amount) - (n + 1)) / n. Null without holders.
+ * Takes amounts in descending order; null if they sum to 0. Gini by ranks i in ascending order: (2 x sum(i x amount_i)
+ * / sum(amount) - (n + 1)) / n.
  */
 export function concentrationOf(descending: readonly bigint[]): Concentration | null {
   const count = BigInt(descending.length)

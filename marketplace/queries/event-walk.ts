@@ -8,20 +8,15 @@ import { blockGap } from './known-past.ts'
 /** A reader's position: it has read everything up to and including this event. */
 export interface EventPosition {
   readonly blockId: BlockId
-  /**
-   * Number of the event in its block; the block's own event is 0. {@link WHOLE_BLOCK} if this node does not know how
-   * many events the block has.
-   */
+  /** Number of the event in its block, 0 for the block's own; {@link WHOLE_BLOCK} if their number is unknown. */
   readonly index: number
 }
 
 /** An index after the last event of any block. */
 const WHOLE_BLOCK = 0xffff_ffff
 
-/** Why events cannot continue from a position. */
 export type ResetReason = 'unknown' | 'too-old' | 'pruned'
 
-/** The next step of a reader, and its position afterwards. */
 export type EventStep =
   /** Events of one block; `first` is the number of the first one. */
   | {
@@ -54,8 +49,8 @@ export const REPLAY_BLOCKS_MAX = 1_000
 const KEPT_BLOCKS = 32
 
 /**
- * Walks the events of a chain from any position. No state is kept per reader: a position names a block, and what
- * follows depends on the chain alone, also after a restart.
+ * Keeps no state per reader: a position names a block, and what follows depends on the chain alone, also after a
+ * restart.
  */
 export class EventWalk {
   readonly #chain: ChainReader
@@ -104,10 +99,7 @@ export class EventWalk {
     return entry === undefined ? null : this.#rest(entry, 0)
   }
 
-  /**
-   * The events of a block from number `first` on; null if there are none. A reset if this node does not have the
-   * block's data.
-   */
+  /** From number `first` on; null if there are none. A reset if this node does not have the block's data. */
   #rest(entry: BlockEntry, first: number): EventStep | null {
     const all = this.#eventsOf(entry)
     if (all === null) return this.#reset('pruned')

@@ -3,7 +3,6 @@ import type { Address, AgentId } from '../../consensus/primitives/ids.ts'
 import { listAgents } from './agents.ts'
 import { listAssets } from './tokens.ts'
 
-/** Maximum agents, and maximum assets, whose addresses are labelled. */
 export const NAMED_MAX = 200
 
 /** Labels of addresses: `agent:<id>:owner`, `:payout` or `:settler`, `issuer:<symbol>`. */
@@ -13,7 +12,7 @@ export interface KnownAddresses {
   readonly truncated: boolean
 }
 
-/** Labels the addresses of agents and of token issuers. Call it within `atOneHead`. */
+/** Call it within `atOneHead`. */
 export async function knownAddresses(chain: ChainReader): Promise<KnownAddresses> {
   const labels = new Map<Address, string[]>()
   const add = (address: Address, label: string): void => {

@@ -9,10 +9,7 @@ import { closureOf } from '../ledger/closures.ts'
 import { ESCROWS } from '../ledger/escrow.ts'
 import { DAY_HOURS, hourNow } from './trading.ts'
 
-/**
- * Why this node cannot know the fate of a transaction outside the mempool: it may be before the snapshot that the node
- * began from, or its block was pruned. Null if the node's data suffices to tell.
- */
+/** Why this node cannot know the fate of a transaction outside the mempool; null if it can. */
 export function transactionGap({ database }: Pick<ChainReader, 'database'>, txId: TxId): Fault | null {
   const location = database.location(txId)
   const id = location === undefined ? undefined : database.idAt(location.height)
@@ -33,10 +30,7 @@ export function callGap(chain: Pick<ChainReader, 'database'>, txId: TxId): Fault
   return blockGap(chain, closure.height)
 }
 
-/**
- * Why this node does not have the transactions and receipts of the best chain's block at a height. Null if the node has
- * them, or if there is no such block.
- */
+/** Why this node lacks a block's transactions and receipts; null if it has them, or if there is no such block. */
 export function blockGap({ database }: Pick<ChainReader, 'database'>, height: number): Fault | null {
   const id = database.idAt(height)
   if (id === undefined) return null
@@ -45,7 +39,6 @@ export function blockGap({ database }: Pick<ChainReader, 'database'>, height: nu
   return held ? null : prunedFault(database, height)
 }
 
-/** Whether this node executed its head's block, which every query about the newest blocks requires. */
 export function executedHead({ database, head }: ChainReader): boolean {
   return head.header.height >= executedFrom(database)
 }

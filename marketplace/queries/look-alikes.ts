@@ -10,13 +10,9 @@ import { nameSkeleton } from './name-skeleton.ts'
 export const NAMES_COMPARED_MAX = 10_000
 const FOUND_MAX = 20
 
-/** Assets whose names could be mistaken for a given name. */
 export interface NameLookAlikes {
   readonly found: readonly { readonly symbol: TokenSymbol; readonly name: string }[]
-  /**
-   * Number of assets that were read, the native coin and the excepted asset included. `complete` is false if a maximum
-   * was reached.
-   */
+  /** Counts the native coin and the excepted asset, too. `complete` is false if a maximum was reached. */
   readonly compared: number
   readonly complete: boolean
 }

@@ -6,7 +6,6 @@ import { type PoolValues, poolValues } from './pool-values.ts'
 import { type PoolRow, poolsOf } from './pools.ts'
 import { dollarAsset } from './prices.ts'
 
-/** Maximum pools of a market, maximum assets whose pools are read, and maximum pools that are read per asset. */
 export const MARKET_POOLS_MAX = 96
 const ASSETS_MAX = 32
 const POOLS_PER_ASSET = 24
@@ -14,17 +13,13 @@ const POOLS_PER_ASSET = 24
 /** The market's pools with their values, largest dollar value first, unpriced ones last. */
 export interface Market {
   readonly pools: readonly PoolValues[]
-  /**
-   * False if a limit was reached: there may be more pools that are reachable from the native coin, the dollar token and
-   * its reserve asset.
-   */
+  /** False if a limit was reached, so that there may be more pools. */
   readonly complete: boolean
   /** Totals of the pools with a known value; null if there are pools but none has a known value. */
   readonly tvlUsdMicros: bigint | null
   readonly volumeUsdMicros: bigint | null
   /** Number of trades; a swap over several pools counts once per pool. */
   readonly trades: number
-  /** Number of pools without a known value, which `tvlUsdMicros` leaves out. */
   readonly unpriced: number
 }
 
@@ -33,10 +28,9 @@ const MARKETS = new WeakMap<ChainReader, { readonly headId: string; readonly mar
 const FOLLOWED = new WeakSet<ChainReader>()
 
 /**
- * The market at the head, computed once per head and shared. The search begins at the dollar token, the native coin and
- * the reserve asset. Within the limits, it reads the deepest pools of every asset that it reaches. To push a pool out of
- * the deepest ones of an asset, an attacker must put more of the asset into each of {@link POOLS_PER_ASSET} other pools.
- * Use it within `atOneHead`.
+ * Computed once per head and shared. The search begins at the dollar token, the native coin and the reserve asset, and
+ * reads the deepest pools of every asset that it reaches. To push a pool out of the deepest ones of an asset, an
+ * attacker must put more of the asset into each of {@link POOLS_PER_ASSET} other pools. Use it within `atOneHead`.
  */
 export function readMarket(chain: ChainReader): Promise<Market> {
   const headId = chain.head.id

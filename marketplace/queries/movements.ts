@@ -19,7 +19,6 @@ export type Place =
   | { readonly place: 'bridge'; readonly network: number }
   | { readonly place: 'staking' | 'reserve' | 'minted' | 'burned' }
 
-/** Units of one asset that a transaction moved. */
 export interface Movement {
   readonly asset: Hash
   readonly amount: Amount
@@ -32,10 +31,7 @@ const RESERVE = { place: 'reserve' } as const
 const MINTED = { place: 'minted' } as const
 const BURNED = { place: 'burned' } as const
 
-/**
- * The movements of a mined transaction, without fees; none if it failed. Amounts that the chain computed come from the
- * receipt.
- */
+/** Without fees; none if the transaction failed. Amounts that the chain computed come from the receipt. */
 export function movementsOf(
   chain: ChainReader,
   { body }: Pick<Transaction, 'body'>,
@@ -95,9 +91,7 @@ class Moves {
     }
   }
 
-  /**
-   * A swap over several pools is shown by its first and last movement only; between them, assets stay inside the pools.
-   */
+  /** Of a swap, only the first and the last movement: between them, assets stay inside the pools. */
   trades(): readonly Movement[] {
     const { kind, payload } = this.#body
     const from = this.#sender

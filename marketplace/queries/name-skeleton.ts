@@ -1,8 +1,6 @@
 /**
- * The skeleton of a name, after Unicode report 39: names with the same skeleton look alike. Compatibility forms are
- * decomposed, everything but letters and digits is dropped, and capitals become small. A letter or digit that looks like
- * a Latin letter becomes that letter, and so does a pair of letters. The table covers look-alikes of common typefaces,
- * for example in Cyrillic and Greek, but not all data of the report. So names with different skeletons may still look
+ * The skeleton of a name, after Unicode report 39: names with the same skeleton look alike. The table covers
+ * look-alikes of common typefaces, but not all data of the report, so names with different skeletons may still look
  * alike.
  */
 export function nameSkeleton(name: string): string {
@@ -10,10 +8,7 @@ export function nameSkeleton(name: string): string {
   return PAIRS.reduce((text, [pair, letter]) => text.replaceAll(pair, letter), letters)
 }
 
-/**
- * Latin letters and their look-alikes. Each letter is looked up before and after lower-casing, since capitals look
- * different.
- */
+/** Look-alikes of Latin letters. A letter is looked up before and after lower-casing: capitals look different. */
 const PASSING: Readonly<Record<string, string>> = {
   a: 'аɑαΑАᎪⱥ',
   b: 'ЬВΒвβᏴɓ8Ƅ',

@@ -14,17 +14,13 @@ export interface NativeMarket {
   /** The pool of native coin and dollar token with the most dollars, at any fee. */
   readonly row: PoolRow
   readonly spot: Ratio
-  /** Dollars in the pool, in millionths. */
   readonly depthUsdMicros: bigint
-  /**
-   * Price at the start of the last 24 hours; null if the pool is younger, or if this node does not know so far back.
-   */
+  /** Price at `sinceMs`; null if the pool is younger, or if this node does not know so far back. */
   readonly before: Ratio | null
   /** Start of the last 24 hours, in milliseconds since 1970. */
   readonly sinceMs: number
 }
 
-/** The native coin's deepest dollar pool; null if there is none. */
 export async function nativeMarket(chain: ChainReader): Promise<NativeMarket | null> {
   const row = deepestDollarPool(chain)
   if (row === undefined) return null
@@ -38,7 +34,6 @@ export async function nativeMarket(chain: ChainReader): Promise<NativeMarket | n
   }
 }
 
-/** The pool of native coin and dollar token with the most dollars, at any fee; undefined if there is none. */
 export function deepestDollarPool(chain: ChainReader): PoolRow | undefined {
   const { database, ruleBook, head } = chain
   const dollar = dollarAsset(chain)
@@ -59,9 +54,8 @@ export interface MeanPrice {
 }
 
 /**
- * Mean price of the native coin in the priced pool, from the newest epoch start at least `ms` before the head up to the
- * head: blocks / sum of coins per dollar, the formula of the market's own price. Null if no price entry is that old, or if
- * the priced pool does not exist.
+ * From the newest epoch start at least `ms` before the head: blocks / sum of coins per dollar, the formula of the
+ * market's own price. Null if no price entry is that old, or if the priced pool does not exist.
  */
 export function meanPriceSince(chain: ChainReader, ms: number): MeanPrice | null {
   const { database, ruleBook, head } = chain

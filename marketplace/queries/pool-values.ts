@@ -10,9 +10,8 @@ export interface PoolValues {
   readonly row: PoolRow
   readonly day: PoolDay
   /**
-   * Value of both reserves. Both sides of a pool are worth the same. So a side that pools price counts at most as much as
-   * the side with the more certain price, and a side without a price counts exactly as much. Freely minted tokens thus
-   * cannot inflate the value.
+   * Value of both reserves. A side that pools price counts at most as much as the side with the more certain price, and
+   * a side without a price counts exactly as much: freely minted tokens cannot inflate the value.
    */
   readonly tvlUsdMicros: bigint | null
   /** Volume of the last 24 hours, counted on the side with the more certain price. */
@@ -31,7 +30,6 @@ const BPS = 10_000n
 /** Price bases, most trusted first. A price by pools (not listed) is never preferred. */
 const TRUST: readonly PriceBasis[] = ['unit', 'par', 'epoch']
 
-/** Computes the values of a pool. */
 export async function poolValues(chain: ChainReader, row: PoolRow): Promise<PoolValues> {
   const book = PriceBook.of(chain)
   const { assetX, assetY, reserveX, reserveY, feeBps } = row.pool
@@ -75,10 +73,7 @@ function heldValue(sides: Sides): bigint | null {
   return sides.reduce((sum, { value }) => sum + (value === null || value > most ? most : value), 0n)
 }
 
-/**
- * Value of the side with the more certain price. If pools price both, the lower value counts, since either price may be
- * manipulated.
- */
+/** If pools price both sides, the lower value counts, since either price may be manipulated. */
 function certainSide(sides: Sides): bigint | null {
   for (const trusted of TRUST) {
     const side = sides.find(({ basis }) => basis === trusted)

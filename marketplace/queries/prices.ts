@@ -18,7 +18,6 @@ import { ONE, type Ratio, ratio, scaledDown, times } from './ratio.ts'
  */
 export type PriceBasis = 'unit' | 'epoch' | 'pool' | 'par'
 
-/** Dollar price of an asset at the head. */
 export interface PriceFacts {
   readonly basis: PriceBasis
   /** Millionths of a dollar per base unit, exact. */
@@ -28,23 +27,17 @@ export interface PriceFacts {
   /** Dollars, in millionths, on the other side of the shallowest pool of the route; null without pools. */
   readonly depthUsdMicros: bigint | null
   /**
-   * True if the price depends on an epoch price of the native coin that may have been manipulated: the mean is far below
-   * or far above the pool's ratios at both entries of the epoch. The node sells nothing at such a price.
+   * True if the price depends on an epoch price of the native coin that may have been manipulated: the mean is far
+   * below or far above the pool's ratios at both entries of the epoch.
    */
   readonly isUnsettled?: true
 }
 
-/**
- * Maximum pools of a route, and how many of an asset's deepest pools are examined. Its pools with the native coin and
- * the dollar token are examined in any case.
- */
+/** Maximum pools of a route, and of an asset's deepest pools that are examined. */
 export const ROUTE_POOLS_MAX = 3
 const POOLS_LOOKED_AT = 4
 
-/**
- * Depth of a route, in millionths of a dollar, from which its price of the reserve asset overrides the redemption
- * value.
- */
+/** Depth of a route, in millionths of a dollar, from which it overrides the redemption value of the reserve asset. */
 export const OVER_PAR_DEPTH = 1_000_000_000n
 
 /**
@@ -53,15 +46,13 @@ export const OVER_PAR_DEPTH = 1_000_000_000n
  */
 export const LOW_DEPTH = 10_000_000_000n
 
-/** Confidence in a price: `low` if its depth is below {@link LOW_DEPTH} or it is unsettled. */
 type Confidence = 'normal' | 'low'
 
-/** Confidence in a price. It is `normal` without pools: such a price is the 1 of the dollar token or its reserve asset. */
+/** `normal` without pools: such a price is the 1 of the dollar token or its reserve asset. */
 export function confidenceIn({ depthUsdMicros, isUnsettled }: PriceGround): Confidence {
   return isUnsettled === true || (depthUsdMicros !== null && depthUsdMicros < LOW_DEPTH) ? 'low' : 'normal'
 }
 
-/** The fields of a price that decide the confidence in it. */
 export type PriceGround = Pick<PriceFacts, 'depthUsdMicros' | 'isUnsettled'>
 
 /** Price of the native coin: the market's own, by which values are counted, and the spot price of the priced pool. */
@@ -73,7 +64,6 @@ export interface NativePrice {
   readonly spot: Ratio | undefined
 }
 
-/** Price of the native coin in the epoch of the head. */
 export function nativePrice({ database, ruleBook, head }: ChainReader): NativePrice {
   const { height } = head.header
   const { market } = ruleBook.at(height)
@@ -97,10 +87,7 @@ export function nativePrice({ database, ruleBook, head }: ChainReader): NativePr
   }
 }
 
-/**
- * Mean price of the native coin over at most `epochs` finished epochs, in millionths of a dollar per base unit. Null if
- * none of them is known.
- */
+/** Over at most `epochs` finished epochs, in millionths of a dollar per base unit; null if none of them is known. */
 export function nativeMean(
   { database, ruleBook, head }: ChainReader,
   epochs: number,
@@ -133,9 +120,8 @@ const BOOKS = new WeakMap<ChainReader, PriceBook>()
 const FOLLOWED = new WeakSet<ChainReader>()
 
 /**
- * Dollar prices of all assets at one head, each computed once. The dollar token and the native coin have prices of
- * their own. Any other price comes from the deepest examined route of at most {@link ROUTE_POOLS_MAX} pools. Without such
- * a route, the reserve asset of the dollar token counts as 1; the price of any other asset is unknown, never 0.
+ * Dollar prices of all assets at one head, each computed once. Except for the dollar token and the native coin, a price
+ * comes from the deepest examined route of at most {@link ROUTE_POOLS_MAX} pools. An unknown price is null, never 0.
  */
 export class PriceBook {
   readonly #chain: ChainReader
@@ -160,7 +146,6 @@ export class PriceBook {
     return book
   }
 
-  /** Price of an asset; null if unknown. */
   priceOf(asset: Hash): Promise<PriceFacts | null> {
     return this.#priceWithin(asset, ROUTE_POOLS_MAX)
   }
@@ -175,26 +160,19 @@ export class PriceBook {
     const price = await this.priceOf(asset)
     if (price === null) return null
     const value = scaledDown(amount, price.microsPerUnit)
-    // The reserve asset of the dollar token is exempt, because it also has a worth outside pools: the dollar token
-    // redeems for it.
+    // The reserve asset of the dollar token is exempt: it has a worth outside pools, since the token redeems for it.
     if (price.basis !== 'pool' || this.#par(asset) !== null) return value
     const most = scaledDown(depthOf(price), depths)
     return value < most ? value : most
   }
 
-  /**
-   * The price of the dollar token or the native coin, which need no route; undefined for any other asset, or if
-   * unknown.
-   */
+  /** Price of an asset that needs no route; undefined for any other asset, or if unknown. */
   #anchor(asset: Hash): PriceFacts | undefined {
     if (asset === dollarAsset(this.#chain)) return { ...PAR, basis: 'unit' }
     return asset === NATIVE_ASSET ? nativePrice(this.#chain).market : undefined
   }
 
-  /**
-   * Price over at most `pools` pools. A route with a loop is never deeper than the same route without it, so loops need
-   * no check.
-   */
+  /** A route with a loop is never deeper than the same route without it, so loops need no check. */
   #priceWithin(asset: Hash, pools: number): Promise<PriceFacts | null> {
     const key = `${pools} ${asset}`
     const known = this.#known.get(key)
@@ -212,7 +190,7 @@ export class PriceBook {
     return par !== null && (best === null || depthOf(best) < OVER_PAR_DEPTH) ? par : best
   }
 
-  /** Price over one pool, continued from its other asset; null if the other asset has no price. */
+  /** Null if the other asset of the pool has no price. */
   async #over(poolId: PoolId, pool: Pool, asset: Hash, pools: number): Promise<PriceFacts | null> {
     const other = pool.assetX === asset ? pool.assetY : pool.assetX
     const base = this.#anchor(other) ?? (pools > 1 ? await this.#priceWithin(other, pools - 1) : this.#par(other))
@@ -225,10 +203,7 @@ export class PriceBook {
     return known
   }
 
-  /**
-   * The asset's pools with the native coin or the dollar token, at every fee, and its deepest pools with any asset.
-   * Fake pools can displace only its deepest pools.
-   */
+  /** Fake pools can displace the deepest pools, but not those with the native coin or the dollar token. */
   async #candidates(asset: Hash): Promise<ReadonlyMap<PoolId, Pool>> {
     const { database, ruleBook, head } = this.#chain
     const { poolFeesBps } = ruleBook.at(head.header.height).tx
@@ -264,7 +239,6 @@ function through(poolId: PoolId, pool: Pool, asset: Hash, base: PriceFacts): Pri
   }
 }
 
-/** Whether one price has a deeper route than another, or an equally deep one of fewer pools. */
 function better(price: PriceFacts | null, than: PriceFacts | null): boolean {
   if (price === null || than === null) return price !== null
   const [depth, other] = [depthOf(price), depthOf(than)]

@@ -15,10 +15,7 @@ export interface QuoteRequest {
   readonly slippageBps: bigint
 }
 
-/**
- * What a swap would yield in the next block, without other trades, over the best route found. Call it within
- * `atOneHead`.
- */
+/** In the next block, without other trades, over the best route found. Call it within `atOneHead`. */
 export async function quoteSwap(chain: ChainReader, request: QuoteRequest): Promise<Result<SwapQuote>> {
   const { from, to, exactOut, amount, slippageBps } = request
   const { database, ruleBook, head } = chain

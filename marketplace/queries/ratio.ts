@@ -6,7 +6,6 @@ export interface Ratio {
   readonly denominator: bigint
 }
 
-/** The fraction 1. */
 export const ONE: Ratio = { numerator: 1n, denominator: 1n }
 
 /** A fraction in lowest terms; the denominator must not be 0. */
@@ -16,7 +15,6 @@ export function ratio(numerator: bigint, denominator: bigint): Ratio {
   return { numerator: numerator / divisor, denominator: denominator / divisor }
 }
 
-/** The exact product of two fractions. */
 export function times(a: Ratio, b: Ratio): Ratio {
   return ratio(a.numerator * b.numerator, a.denominator * b.denominator)
 }
@@ -42,7 +40,6 @@ export function ratioText({ numerator, denominator }: Ratio, decimals: number): 
 
 /** Decimal text with at most `decimals` decimals, rounded half up, without trailing zeros. */
 export function roundedText({ numerator, denominator }: Ratio, decimals: number): string {
-  // Adds half a unit of the last decimal, then truncates.
   const half = ratio(2n * numerator * 10n ** BigInt(decimals) + denominator, 2n * denominator * 10n ** BigInt(decimals))
   return ratioText(half, decimals)
 }

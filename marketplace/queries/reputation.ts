@@ -17,10 +17,7 @@ import {
  */
 export interface CallRecord {
   readonly delivered: number
-  /**
-   * `failed`: the operator reported a failure. `expired`: the deadline passed. In either case the caller got the
-   * payment back.
-   */
+  /** The operator reported a failure, or the deadline passed. Either way the caller got the payment back. */
   readonly failed: number
   readonly expired: number
   /** Share of ended calls that were delivered, in millionths, rounded down; null if none has ended. */
@@ -56,7 +53,6 @@ const PPM = 1_000_000n
 /** Square of the 97.5 % quantile of the normal distribution (1.959964), in millionths. */
 const Z_SQUARED_PPM = 3_841_459n
 
-/** The record of one service. */
 export function serviceRecord(chain: ChainReader, name: ServiceName): CallRecord {
   return recordOf(chain, decodeOutcomes(chain.database.indexed(OUTCOMES, outcomesKey(name))))
 }
@@ -85,10 +81,7 @@ function recordOf(chain: ChainReader, outcomes: Outcomes): CallRecord {
   }
 }
 
-/**
- * Lower end of the Wilson interval of `good` of `all`, in millionths, rounded down. Integers only, so that every node
- * gets the same result.
- */
+/** In millionths, rounded down. Integers only, so that every node gets the same result. */
 export function wilsonLowPpm(good: bigint, all: bigint): bigint {
   if (all === 0n) return 0n
   const z = Z_SQUARED_PPM

@@ -10,7 +10,6 @@ import {
 import type { Amount } from '../../consensus/primitives/amount.ts'
 import type { Address, TxId } from '../../consensus/primitives/ids.ts'
 
-/** Staking facts as the next block sees them. */
 export function stakingNow(chain: ChainReader): StakingFacts {
   const height = chain.head.header.height + 1
   return stakingFacts(chain.database, chain.ruleBook.at(height), height)
@@ -23,7 +22,7 @@ export interface StakeFacts extends StakePosition {
   readonly unlocked: boolean
 }
 
-/** Stakes of an address, ordered by id; `after` is the last one of the page before. */
+/** Ordered by id; `after` is the last stake of the page before. */
 export async function stakesOf(
   chain: ChainReader,
   address: Address,

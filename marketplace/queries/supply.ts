@@ -18,10 +18,7 @@ export interface SupplyPlaces {
   readonly inPools: bigint
   /** In reserves of stable tokens. */
   readonly inReserves: bigint
-  /**
-   * For the native coin: staked, kept for staking rewards, in open escrows, and in block rewards that have not matured.
-   * 0 for any other asset.
-   */
+  /** 0 except for the native coin. `forStakers`: kept for staking rewards. `maturing`: block rewards not yet mature. */
   readonly staked: bigint
   readonly forStakers: bigint
   readonly inEscrow: bigint
@@ -37,10 +34,7 @@ const AT_ONCE = 1_000
 const RESERVES_MAX = 1_000
 const REWARDS_MAX = 100_000
 
-/**
- * Sums up where an asset is. It reads all holders and pools, up to {@link SUPPLY_ENTRIES_MAX} each. Call it within
- * `atOneHead`.
- */
+/** Reads all holders and pools, up to {@link SUPPLY_ENTRIES_MAX} each. Call it within `atOneHead`. */
 export async function supplyPlaces(chain: ChainReader, asset: Hash): Promise<SupplyPlaces> {
   const { database } = chain
   const held = await heldOf(chain, asset)

@@ -12,15 +12,11 @@ import type { AssetRow } from './tokens.ts'
 /** A pool of a token, with what its other side holds for sellers of the token. */
 export interface TokenDepth {
   readonly row: PoolRow
-  /**
-   * What the other side holds, in base units of the native coin and in millionths of a dollar; null if no price is
-   * known.
-   */
+  /** What the other side holds, in base units of the native coin and millionths of a dollar; null without a price. */
   readonly native: bigint | null
   readonly usdMicros: bigint | null
 }
 
-/** The facts from which a token's risks are judged. */
 export interface TokenRecord {
   readonly row: AssetRow
   readonly collateral: Collateral | null
@@ -30,7 +26,6 @@ export interface TokenRecord {
   readonly namesakes: NameLookAlikes
 }
 
-/** How bad a risk is. */
 export type Severity = 'low' | 'medium' | 'high' | 'critical'
 
 const [POOLS_SHOWN, FEW_HOLDERS] = [10, 10] as const
@@ -55,10 +50,8 @@ export const RISKS = {
   'hidden-by-issuer': { severity: 'low', points: 5 },
 } as const satisfies Readonly<Record<string, { readonly severity: Severity; readonly points: number }>>
 
-/** Name of a risk. */
 export type RiskCode = keyof typeof RISKS
 
-/** A risk with its evidence. */
 export interface RiskFlag {
   readonly code: RiskCode
   readonly severity: Severity
@@ -66,7 +59,7 @@ export interface RiskFlag {
   readonly evidence: string
 }
 
-/** Reads the facts from which risks are judged. Call it within `atOneHead`. */
+/** Call it within `atOneHead`. */
 export async function tokenRecord(
   chain: ChainReader,
   row: AssetRow,
@@ -91,7 +84,6 @@ async function depthIn(chain: ChainReader, { asset }: AssetRow, row: PoolRow): P
   return { row, native: scaledDown(usdMicros, { numerator: denominator, denominator: numerator }), usdMicros }
 }
 
-/** All risks in the facts of a token. */
 export function riskFlags(chain: ChainReader, record: TokenRecord): readonly RiskFlag[] {
   const evidence: Readonly<Record<RiskCode, string | null>> = {
     ...backingEvidence(chain, record),
@@ -107,7 +99,6 @@ export function riskFlags(chain: ChainReader, record: TokenRecord): readonly Ris
   })
 }
 
-/** 100 minus the points of all flags, at least 0. */
 export function scoreOf(flags: readonly RiskFlag[]): number {
   return Math.max(0, 100 - flags.reduce((sum, { points }) => sum + points, 0))
 }

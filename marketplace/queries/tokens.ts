@@ -21,7 +21,6 @@ export interface AssetRow extends AssetFacts {
   readonly supply: Amount
   /** Maximum that may ever be minted; null without a limit of its own. */
   readonly maxSupply: Amount | null
-  /** How much may still be minted. */
   readonly headroom: Amount
   /** Number of addresses that hold it; pools, stakes and escrows have no address. */
   readonly holders: number
@@ -29,13 +28,11 @@ export interface AssetRow extends AssetFacts {
   readonly backing: StableFacts | null
 }
 
-/** An asset by its symbol, the native coin included; undefined if there is none. */
 export function assetRow(chain: ChainReader, symbol: string): AssetRow | undefined {
   const facts = assetNamed(chain, symbol)
   return facts === undefined ? undefined : rowOf(chain, facts)
 }
 
-/** An asset by an id from a record. */
 export function recordedRow(chain: ChainReader, asset: Hash): AssetRow {
   return rowOf(chain, recordedAsset(chain, asset))
 }
@@ -73,8 +70,8 @@ export interface AssetQuery {
 }
 
 /**
- * A page of assets, ordered by symbol, the native coin first. Tokens are never deleted, so new blocks do not disturb
- * paging. Hidden assets are skipped unless asked for, so a page may be shorter than its limit.
+ * Ordered by symbol, the native coin first. Tokens are never deleted, so new blocks do not disturb paging. Skipped
+ * hidden assets make a page shorter than its limit.
  */
 export async function listAssets(chain: ChainReader, { after, limit, hidden = false }: AssetQuery): Promise<AssetPage> {
   const coin = coinOf(chain)

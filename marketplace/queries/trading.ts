@@ -8,10 +8,7 @@ import { coinOf } from './assets.ts'
 /** Hours in the figures of a day: the current, unfinished hour and the 23 before it. */
 export const DAY_HOURS = 24
 
-/**
- * Trades on the best chain, newest first. `before` is the last trade of the page before; `poolId` restricts to one
- * pool.
- */
+/** Newest first. `before` is the last trade of the page before. */
 export async function listTrades(
   chain: ChainReader,
   query: { readonly poolId?: PoolId | undefined; readonly before?: TradePlace | undefined; readonly limit: number },
@@ -31,15 +28,11 @@ export function hourNow({ head }: ChainReader): number {
   return hourOf(head.header.timeMs)
 }
 
-/** Start of an hour, in milliseconds since 1970. */
 export function startOfHour(hour: number): number {
   return hour * CANDLE_MS
 }
 
-/**
- * Candles of a pool from hour `from` to before `to`, oldest first, at most the newest `limit`. Hours without activity
- * have no candle.
- */
+/** From hour `from` to before `to`, oldest first, at most the newest `limit`. Hours without activity have no candle. */
 export async function listCandles(
   chain: ChainReader,
   query: { readonly poolId: PoolId; readonly from: number; readonly to: number; readonly limit: number },
@@ -61,7 +54,6 @@ export interface PoolDay {
   readonly before: Pick<Pool, 'reserveX' | 'reserveY'> | null
 }
 
-/** Sums of a pool's last day. */
 export async function poolDay(chain: ChainReader, poolId: PoolId): Promise<PoolDay> {
   const to = hourNow(chain) + 1
   const from = to - DAY_HOURS

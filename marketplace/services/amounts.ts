@@ -11,9 +11,7 @@ export function orNull<T extends TSchema>(schema: T) {
 
 /** An exact amount in whole units of an asset, as decimal text. */
 export const DECIMAL_AMOUNT = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{1,18})?$' })
-/** Symbol of an asset. */
 export const SYMBOL = Type.String({ pattern: '^[A-Z][A-Z0-9]{1,9}$' })
-/** An exact amount with its asset. */
 export const ASSET_AMOUNT = Type.Object({
   symbol: SYMBOL,
   decimals: Type.Integer({ minimum: 0, maximum: 18 }),
@@ -21,10 +19,7 @@ export const ASSET_AMOUNT = Type.Object({
 })
 /** Dollars as a number, truncated to 6 decimals; null if no price is known. */
 export const USD = orNull(Type.Number({ minimum: 0 }))
-/**
- * The liquidity in dollars behind a price, null if no pool is part of the price, and the confidence in it. Without a
- * price, both fields are null.
- */
+/** `depthUsd` is null if no pool is part of the price. Without a price, both fields are null. */
 export const PRICE_DEPTH = {
   depthUsd: USD,
   confidence: orNull(Type.Union([Type.Literal('normal'), Type.Literal('low')])),
@@ -42,7 +37,6 @@ export function amountText({ decimals }: Pick<AssetFacts, 'decimals'>, units: bi
   return formatAmount(units, decimals)
 }
 
-/** An amount in base units as whole units with the asset's symbol. */
 export function assetAmount(
   { symbol, decimals }: Pick<AssetFacts, 'symbol' | 'decimals'>,
   units: bigint,
@@ -55,7 +49,6 @@ export function usd<T extends bigint | null>(micros: T): T extends null ? null :
   return (micros === null ? null : Number(formatAmount(micros, USD_DECIMALS))) as never
 }
 
-/** The liquidity behind a price and the confidence in it, in the form of {@link PRICE_DEPTH}. */
 export function priceDepth(price: PriceGround | null) {
   return {
     depthUsd: usd(price?.depthUsdMicros ?? null),

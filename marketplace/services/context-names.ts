@@ -12,8 +12,8 @@ import { namedOn } from './named.ts'
 import { CONTEXT_CHARS_MAX, isBlank, type RequestForm, refusal, unusable } from './requests.ts'
 
 /**
- * A name found in optional context. `sure`: the text has the form of a name, so it is refused even if nothing has this
- * name. Any other single word counts as a name only if something has it.
+ * `sure`: only names have the form of this text, so it counts as a name even if nothing has that name. Any other single
+ * word counts only if something has it.
  */
 interface ContextName {
   readonly name: string | null
@@ -21,20 +21,14 @@ interface ContextName {
 }
 
 const CONTEXT: ContextName = { name: null, sure: false }
-/** The beginning of JSON. A caller who sends JSON expects it to be read, unless it is empty. */
+/** The beginning of JSON, which a caller expects to be read. */
 const STRUCTURED = /^(?:\{|\[\s*["{\d])/
 /** A single ASCII word. A sentence in any language has more, or other characters. */
 const WORD = /^[!-~]{1,100}$/
-/**
- * Forms that only names have: a word in capitals with its parts, a number, or a string too long for a word (an address
- * or id).
- */
+/** Forms that only names have: capitals, a number, or a string too long for a word (an address or id). */
 const WRITTEN_AS_NAME = /^(?:[A-Z][A-Z0-9]+(?:[-_/.][A-Z0-9]+)*|[0-9]+(?:\.[0-9]+)?|[A-Za-z0-9]{25,})$/
 
-/**
- * Reads the optional context of a service about one thing. A single word is a name, returned in lower case if it is an
- * id, else in upper case. Null if the text names nothing.
- */
+/** The name in an optional context: an id in lower case, any other single word in upper case; null if there is none. */
 export function parseContextName(request: string, form: RequestForm): Result<string | null> {
   const text = request.trim()
   if (STRUCTURED.test(text) && !isBlank(text)) return unusable('the request is a name alone, not JSON', form)
@@ -64,9 +58,8 @@ function noRequest(so: string): string {
 const NO_FORM: RequestForm = { requestFormat: '', example: '' }
 
 /**
- * Request handling of a service that gives every caller the same result. Context does not change the result. But a name
- * that the result does not cover is refused, so that no caller pays for an answer to another question. The native coin
- * and the names in `told` are always covered.
+ * For a service that gives every caller the same result. A name that the result does not cover is refused, so that no
+ * caller pays for an answer to another question. The native coin and the names in `told` are always covered.
  */
 export function optionalContext(told: readonly string[] = []) {
   return {
@@ -80,10 +73,7 @@ export function optionalContext(told: readonly string[] = []) {
   }
 }
 
-/**
- * Whether a word is the name of a token, pool, network or major coin. Then the caller most likely wants to know about
- * it.
- */
+/** The name of a token, pool, network or major coin: the caller most likely wants to know about it. */
 function isKnown(chain: ChainReader, name: string): boolean {
   const networks = bridgeNetworks(chain).map(({ rules }) => rules.key.toUpperCase())
   return namedOn(chain, name) !== undefined || [...networks, ...MAJORS].includes(name)

@@ -6,7 +6,6 @@ import type { AgentId, ServiceId, TxId } from '../../consensus/primitives/ids.ts
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import type { Outside } from '../ports/outside.ts'
 
-/** The mempool as services see it. */
 export interface MempoolView {
   readonly count: number
   readonly bytes: number
@@ -22,7 +21,6 @@ export interface SignatureFacts {
   readonly postQuantum: { readonly alg: string; readonly valid: boolean | null }
 }
 
-/** Whether the two halves of one hybrid signature verify. */
 export interface HalfVerdicts {
   readonly classical: boolean
   readonly postQuantum: boolean
@@ -35,14 +33,11 @@ export interface Shelf {
   readonly url: string | null
   /** Whether a service of this operator can be sold now; undefined if the operator has no such service. */
   readonly isAvailable: (serviceId: ServiceId) => boolean | undefined
-  /** Extra search words of a service of this operator, beside those on chain; empty if there are none. */
+  /** Search words of a service of this operator, beside those on chain; empty if there are none. */
   readonly wordsOf: (serviceId: ServiceId) => string
 }
 
-/**
- * Everything that a service may use: the node's chain, and interfaces to the other parts of the node and to the
- * outside.
- */
+/** Everything that a service may use. */
 export interface ServiceContext {
   readonly chain: Chain
   readonly mempool: MempoolView

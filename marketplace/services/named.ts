@@ -28,7 +28,7 @@ export interface Named {
   readonly assets: readonly AssetFacts[]
 }
 
-/** Finds the token or pool of a name from {@link parseTokenOrPool}; undefined if there is none. */
+/** Takes a name in upper case, or a pool id in lower case; undefined if there is none. */
 export function namedOn(chain: ChainReader, name: string): Named | undefined {
   const asset = assetNamed(chain, name)
   if (asset !== undefined) return { pool: null, assets: [asset] }
@@ -45,7 +45,6 @@ export function noToken(chain: ChainReader, symbol: string, form: RequestForm, w
   return refusal(`there is no ${what} ${symbol}; ${hint}`, form)
 }
 
-/** The refusal of a name that this chain does not have, or null. */
 export function nameFault(chain: ChainReader, name: string | null, form: RequestForm): Fault | null {
   return name === null || namedOn(chain, name) !== undefined ? null : noToken(chain, name, form, 'token or pool')
 }

@@ -13,7 +13,7 @@ export const EXCLUDED = Type.Array(
   }),
 )
 
-/** Where units of an asset are, apart from addresses; places without units are left out. */
+/** Places without units are left out. */
 export function excludedFrom(
   asset: Pick<AssetFacts, 'decimals'>,
   places: SupplyPlaces,

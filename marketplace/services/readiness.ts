@@ -3,13 +3,9 @@ import { executedHead, knownFromHour, knowsDay } from '../queries/known-past.ts'
 import { DAY_HOURS, hourNow } from '../queries/trading.ts'
 import type { ServiceContext } from './context.ts'
 
-/** The readiness of a service that reads only the chain, while nothing is missing. */
 const READY: Readiness = { available: true, engine: 'chain' }
 
-/**
- * For services about the newest blocks. They are unavailable right after a snapshot, until this node has executed a
- * block.
- */
+/** For services about the newest blocks: unavailable after a snapshot until this node has executed a block. */
 export function readyWithBlocks({ chain }: ServiceContext): Readiness {
   return executedHead(chain)
     ? READY

@@ -5,10 +5,7 @@ import { atOneHead } from '../queries/one-head.ts'
 import type { ServiceContext } from './context.ts'
 import { type ChainEnvelope, chainEnvelope } from './envelope.ts'
 
-/**
- * Reads a result from the chain in several steps, all at the same head. If the head changes during every try of
- * `atOneHead`, the service fails and its caller is refunded.
- */
+/** Throws if the head changes during every try of `atOneHead`; the caller is then refunded. */
 export async function readAtHead<T extends object>(
   serviceId: ServiceId,
   context: ServiceContext,

@@ -63,17 +63,14 @@ export interface ServiceDefinition<Input = unknown, Schema extends TSchema = TSc
   readonly repeatable: boolean
 }
 
-/** Declares a service; it only ties the types of input, result and schema together. */
+/** Only ties the types of input, result and schema together. */
 export function defineService<Input, Schema extends TSchema>(
   definition: ServiceDefinition<Input, Schema>,
 ): ServiceDefinition {
   return definition as unknown as ServiceDefinition
 }
 
-/**
- * Parses the request text of a call. A text with a lone surrogate is refused: the surrogate is lost when encoded as
- * bytes, so two different texts would have the same hash.
- */
+/** Refuses a text with a lone surrogate: encoding to bytes loses it, so two different texts would have one hash. */
 export function readRequest(definition: ServiceDefinition, request: string): Result<unknown> {
   const { requestCharsMax, parse, example, requestFormat } = definition
   const unusable = (reason: string): Result<never> =>
@@ -84,7 +81,7 @@ export function readRequest(definition: ServiceDefinition, request: string): Res
   return input.ok ? input : fail(withExample(definition, input.fault))
 }
 
-/** The request text of a call. It is parsed once, at the first use of `input`. */
+/** Parses the request text once, at the first use of `input`. */
 export class RequestText {
   readonly #definition: ServiceDefinition
   readonly #text: string
@@ -95,7 +92,6 @@ export class RequestText {
     this.#text = text
   }
 
-  /** The request as the service reads it, or what is wrong with it. */
   get input(): Result<unknown> {
     this.#input ??= readRequest(this.#definition, this.#text)
     return this.#input
@@ -108,7 +104,6 @@ export class RequestText {
   }
 }
 
-/** Whether a call without a request is refused. */
 export function needsRequest({ parse }: ServiceDefinition): boolean {
   return !parse('').ok
 }
@@ -118,14 +113,13 @@ function withExample({ example }: ServiceDefinition, refused: Fault): Fault {
   return 'example' in refused.detail ? fault(refused.code, { ...refused.detail, example }) : refused
 }
 
-/** Parses the request text and checks it against the chain; during a reorganisation the second check is skipped. */
+/** During a reorganisation the check against the chain is skipped. */
 export function checkRequest(definition: ServiceDefinition, request: string, context: ServiceContext): Result<unknown> {
   const input = readRequest(definition, request)
   const refused = input.ok ? inputFault(definition, input.value, context) : null
   return refused === null ? input : fail(refused)
 }
 
-/** The chain's objection to a parsed input, or null. */
 function inputFault(definition: ServiceDefinition, input: unknown, context: ServiceContext): Fault | null {
   const refused = definition.check === undefined || context.chain.moving ? null : definition.check(input, context)
   return refused === null ? null : withExample(definition, refused)

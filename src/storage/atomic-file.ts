@@ -3,10 +3,7 @@ import { dirname } from 'node:path'
 
 let written = 0
 
-/**
- * Replaces a file atomically: the content is written to a temporary file, flushed and renamed, so that a crash leaves
- * either the old file or the new one.
- */
+/** A crash leaves either the old file or the new one. */
 export async function writeFileAtomically(path: string, content: string | Uint8Array, mode = 0o644): Promise<void> {
   await rename(await writeBeside(path, content, mode), path)
   await syncFolder(dirname(path))
@@ -27,7 +24,6 @@ export async function createFileAtomically(path: string, content: string | Uint8
   return true
 }
 
-/** Writes and flushes a temporary file beside `path`; returns its name. */
 async function writeBeside(path: string, content: string | Uint8Array, mode: number): Promise<string> {
   const temporary = `${path}.${process.pid}-${written++}.tmp`
   try {

@@ -18,16 +18,12 @@ const HEAD_BYTES = MAGIC.length + 32
 /** Upper bound of a block's length; a longer length means that the file is damaged. */
 const BLOCK_BYTES_MAX = 2 * 1_048_576
 
-/** First and last height of a range of blocks. */
 export interface HeightRange {
   readonly from: number
   readonly to: number
 }
 
-/**
- * Writes a range of the best chain's blocks to a file; returns how many. Faults: `storage/pruned`, before anything is
- * written, if this node no longer holds a block of the range, and `file/unwritable`.
- */
+/** Returns the number of blocks. Faults: `storage/pruned`, before anything is written, and `file/unwritable`. */
 export async function exportBlocks(chain: ChainReader, path: string, range: HeightRange): Promise<Result<number>> {
   const first = Math.max(1, range.from)
   const { witnessesFrom } = chain.database.held
@@ -60,7 +56,7 @@ async function writeBlocks(chain: ChainReader, path: string, { from, to }: Heigh
   }
 }
 
-/** Reads the blocks of a file one by one. If it is of another network, the first result is a fault, and the only one. */
+/** Yields the blocks one by one. For a file of another network, the only result is a fault. */
 export async function* readBlocks(path: string, genesis: string): AsyncGenerator<Result<Uint8Array>> {
   const damaged = (reason: string): Result<never> => fail(fault('file/unreadable', { path, reason }))
   let buffered: Buffer = Buffer.alloc(0)

@@ -8,7 +8,6 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { writeFileAtomically } from './atomic-file.ts'
 import { type LevelSizes, LevelStore } from './level-store.ts'
 
-/** Paths of the files in a data folder. */
 export function folderPaths(dataDir: string) {
   return {
     config: join(dataDir, 'farthing.json'),
@@ -27,15 +26,14 @@ export function folderPaths(dataDir: string) {
   }
 }
 
-/** An open chain with its store. */
 export interface OpenChain {
   readonly database: ChainDatabase
   readonly store: LevelStore
 }
 
 /**
- * Opens the chain of a data folder, and creates folder and chain if they do not exist. A marker file records that the
- * folder was initialised: otherwise a lost database would silently be replaced by an empty one.
+ * Creates folder and chain if they do not exist. A marker file records that the folder was initialised: otherwise a
+ * lost database would silently be replaced by an empty one.
  */
 export async function openChain(
   dataDir: string,
@@ -61,7 +59,6 @@ export async function openChain(
   }
 }
 
-/** Opens the chain in a store; closes the store on failure. */
 async function openDatabase(
   store: LevelStore,
   ...[ruleBook, genesis, dataDir, options]: [RuleBook, Genesis, string, OpenOptions]
@@ -76,8 +73,7 @@ async function openDatabase(
 }
 
 /**
- * Reads the marker of a data folder; null if there is none yet. The fault for a folder of another network lets commands
- * stop before they ask for anything or write.
+ * Null if there is none yet. The fault for another network lets commands stop before they ask for anything or write.
  */
 export async function checkMarker(dataDir: string, expected: Marker): Promise<Result<Marker | null>> {
   const path = folderPaths(dataDir).marker
@@ -97,7 +93,6 @@ function damagedMarker(folder: string): Fault {
   return fault('storage/damaged', { folder, reason: 'network.json is not the marker of a network' })
 }
 
-/** Whether a folder was initialised. */
 export async function isInitialised(dataDir: string): Promise<boolean> {
   return stat(folderPaths(dataDir).marker).then(
     () => true,
@@ -110,17 +105,14 @@ const DISK_ERRORS = /^(LEVEL_IO_ERROR|ENOSPC|EIO|EROFS|EACCES|EPERM|ENOTDIR|EEXI
 /** LevelDB messages for files of its own that are missing, truncated or replaced. */
 const LOST_FILES = /create_if_missing is false|No such file|Not a directory|File exists|Invalid argument/
 
-/**
- * Converts a failure of the disk, or a locked or damaged LevelDB, to a fault. Throws every other error again, since it
- * is a bug.
- */
+/** A failure of the disk, or a locked or damaged LevelDB, as a fault. Throws every other error again: it is a bug. */
 export function storageFault(folder: string, error: unknown): Fault {
   const found = storageFaultOf(folder, error)
   if (found === undefined) throw error
   return found
 }
 
-/** Converts a failure of the disk, or a locked or damaged LevelDB, to a fault; undefined for every other error. */
+/** Like {@link storageFault}, but undefined for every other error. */
 export function storageFaultOf(folder: string, error: unknown): Fault | undefined {
   const { code, reason } = causeOf(error)
   if (code === 'LEVEL_LOCKED') return fault('storage/locked', { folder })
@@ -129,7 +121,6 @@ export function storageFaultOf(folder: string, error: unknown): Fault | undefine
   return DISK_ERRORS.test(code) ? fault('storage/full', { folder, reason }) : undefined
 }
 
-/** Whether an error came from the disk or the database. */
 export function isStorageFailure(error: unknown): boolean {
   const { code } = causeOf(error)
   return DISK_ERRORS.test(code) || code.startsWith('LEVEL_')
@@ -144,7 +135,6 @@ function causeOf(error: unknown): { readonly code: string; readonly reason: stri
   return { code: cause?.code ?? code, reason: cause?.message ?? message }
 }
 
-/** The network of a data folder. */
 interface Marker {
   readonly network: string
   readonly genesis: string

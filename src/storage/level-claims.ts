@@ -13,8 +13,8 @@ import { KeyedLock } from './keyed-lock.ts'
 type Database = Level<string, string>
 
 /**
- * Every key of the market's store. Claims are JSON without their results, so that listings do not read the results; the
- * other entries are indexes over the claims, and the results. A claim is written in one batch with all its entries.
+ * Claims are stored without their results, so that listings do not read the results. A claim is written in one batch
+ * with all its entries.
  */
 const KEYS = {
   claim: (id: string) => `claim/${id}`,
@@ -22,13 +22,11 @@ const KEYS = {
   open: (id: string) => `open/${id}`,
   /** Claims by time, with their service, for listings; older releases did not store the service. */
   byTime: (claimedAtMs: number, id: string) => `time/${padded(claimedAtMs)}/${id}`,
-  /** Texts of kept results. */
   text: (id: string) => `text/${id}`,
   /** Facts of kept results by their finish time, for pruning. */
   result: (finishedAtMs: number, id: string) => `result/${padded(finishedAtMs)}/${id}`,
 } as const
 
-/** Stored facts of a kept result. */
 interface ResultFacts {
   readonly bytes: number
   readonly payer: string | null
@@ -36,7 +34,6 @@ interface ResultFacts {
   readonly delivered: boolean
 }
 
-/** A kept result with its id and key. */
 interface Listed extends KeptResult {
   readonly id: string
   readonly key: string
@@ -48,8 +45,8 @@ const CACHE_BYTES = 4 * 1024 * 1024
 const WRITE_BUFFER_BYTES = 4 * 1024 * 1024
 
 /**
- * The claim store of a single node, in LevelDB. Every write is synced, except for tentative claims, for forgotten
- * results and for marks of delivered results.
+ * The claim store of a single node. Every write is synced, except for tentative claims, forgotten results and marks of
+ * delivery.
  */
 export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
   readonly #database: Database
@@ -61,7 +58,6 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
     this.#kind = kind
   }
 
-  /** Opens the store for a kind of claims, and creates it if it does not exist. */
   static async open<C extends StoredClaim>(path: string, kind: ClaimKind<C>): Promise<LevelClaimStore<C>> {
     const database: Database = new Level(path, { cacheSize: CACHE_BYTES, writeBufferSize: WRITE_BUFFER_BYTES } as never)
     await database.open()
@@ -124,7 +120,7 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
     }
   }
 
-  /** Keys of a page by time: of all claims, or of those that belong (or may belong) to a service. */
+  /** Claims of older releases have no service, so they may belong to any. */
   async #newest(limit: number, cursor: string | null, serviceId: string | undefined) {
     const range = rangeOf('time/')
     const bounds = cursor === null ? range : { gte: range.gte, lt: `time/${cursor}` }
@@ -192,10 +188,7 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
     return json === undefined ? undefined : (JSON.parse(json) as C)
   }
 
-  /**
-   * Facts of the result under a key. Folders of older releases hold only its length; then the claim provides the other
-   * facts.
-   */
+  /** Older releases stored only the result's length; then the claim provides the other facts. */
   #listed(key: string, value: string): Listed {
     const id = key.split('/')[2] as string
     const facts = JSON.parse(value) as ResultFacts | number
@@ -208,7 +201,6 @@ export class LevelClaimStore<C extends StoredClaim> implements ClaimStore<C> {
     return { payer: null, priceUsdMicros: 0n, isDelivered: false, ...paid, id, key, bytes: facts }
   }
 
-  /** Whether the result under a key exists and was delivered. */
   #isDelivered(key: string): boolean {
     const value = this.#database.getSync(key)
     return value !== undefined && this.#listed(key, value).isDelivered
@@ -248,7 +240,6 @@ function factsText({ bytes, payer, priceUsdMicros, isDelivered }: KeptResult): s
   return JSON.stringify(facts)
 }
 
-/** Cursor of a key in the list by time. */
 function placeOf(key: string): string {
   return key.slice('time/'.length)
 }

@@ -16,9 +16,8 @@ export class LevelPeers implements PeerRecords {
   }
 
   /**
-   * Opens the database, and creates it if it does not exist. A damaged one is moved to `<path>.damaged`, replacing an
-   * earlier one there, and a new one is created; `onDamage` gets the reason. Throws if the database is locked or the
-   * disk fails.
+   * A damaged database is moved to `<path>.damaged`, replacing an earlier one there, and a new one is created;
+   * `onDamage` gets the reason. Throws if the database is locked or the disk fails.
    */
   static async open(path: string, onDamage: (reason: string) => void): Promise<LevelPeers> {
     try {

@@ -5,7 +5,6 @@ import { KeyedLock } from './keyed-lock.ts'
 
 type Database = Level<string, string>
 
-/** Every key of the store: records as JSON, and their ids by deadline. */
 const KEYS = {
   record: (txId: string) => `record/${txId}`,
   due: (deadline: number, txId: string) => `due/${String(deadline).padStart(10, '0')}/${txId}`,
@@ -15,7 +14,6 @@ const CACHE_BYTES = 1024 * 1024
 const WRITE_BUFFER_BYTES = 1024 * 1024
 /** Maximum kept records: each belongs to an escrow that a payer funded, and takes less than a kilobyte. */
 const RECORDS_MAX = 200_000
-/** Records that one step forgets. */
 const EXPIRED_AT_ONCE = 1_000
 
 /** Settlements of a facilitator in LevelDB; every write is synced. */
@@ -31,7 +29,6 @@ export class LevelSettlements implements SettlementRecords {
     this.#countMax = countMax
   }
 
-  /** Opens the store, and creates it if it does not exist. */
   static async open(path: string, countMax = RECORDS_MAX): Promise<LevelSettlements> {
     const database: Database = new Level(path, { cacheSize: CACHE_BYTES, writeBufferSize: WRITE_BUFFER_BYTES } as never)
     await database.open()

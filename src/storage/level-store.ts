@@ -15,7 +15,6 @@ type Batch = ReturnType<Database['batch']>
 type Database = Level<Uint8Array, Uint8Array>
 type Snapshot = ReturnType<Database['snapshot']>
 
-/** Sizes of a LevelDB, in bytes. */
 export interface LevelSizes {
   readonly cacheBytes: number
   readonly writeBufferBytes: number
@@ -29,16 +28,12 @@ interface View {
 }
 
 const ENCODINGS = { keyEncoding: 'view', valueEncoding: 'view' } as const
-/** Most bytes and entries of one read from LevelDB. */
 const READ_BYTES = 128 * 1024
 const READ_ENTRIES = 2_000
 /** Large files, so that millions of blocks need few open files. */
 const FILE_BYTES_MAX = 32 * 1024 * 1024
 
-/**
- * LevelDB as the chain's store. Reads use a snapshot that is replaced only when a batch is durable, so readers never
- * see half a block.
- */
+/** Reads use a snapshot that is replaced only when a batch is durable, so readers never see half a block. */
 export class LevelStore implements KeyValueStore {
   readonly #database: Database
   #view: View
@@ -107,8 +102,8 @@ export class LevelStore implements KeyValueStore {
   }
 
   /**
-   * Pins the current state for reading. The caller must release it. Keys are those of the first of the two rooms for a
-   * state, whichever room holds it: see `SpacedStore`.
+   * The caller must release the pinned state. Keys are those of the first space, whichever space holds the state: see
+   * `SpacedStore`.
    */
   pin(): PinnedState {
     const view = this.#view

@@ -7,14 +7,13 @@ import { writeFileAtomically } from './atomic-file.ts'
 const TRANSACTIONS_MAX = 2 ** 20
 const FILE = list(byteList(TX_BYTES_MAX), TRANSACTIONS_MAX)
 
-/** Saves waiting transactions for the next start. */
 export async function saveMempool(path: string, transactions: readonly Transaction[]): Promise<void> {
   await writeFileAtomically(path, encode(FILE, transactions.map(encodeTransaction)))
 }
 
 /**
- * Loads what {@link saveMempool} wrote; a missing or damaged file gives none. The transactions are validated again, so
- * each must come after those that it depends on.
+ * A missing or damaged file gives none. The transactions will be validated again, so each comes after those that it
+ * depends on.
  */
 export async function loadMempool(path: string): Promise<readonly Transaction[]> {
   const bytes = await readFile(path).catch(() => null)

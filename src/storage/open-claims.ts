@@ -12,8 +12,8 @@ import { LevelClaimStore } from './level-claims.ts'
 const SECOND_MS = 1_000
 
 /**
- * Returns how claim stores are opened: LevelDB in the data folder, or PostgreSQL if `market.claims-url` names one, with
- * one pool for all kinds of claims. Problems with PostgreSQL are thrown as {@link ClaimsAway} when a store is opened.
+ * LevelDB in the data folder, or PostgreSQL if `market.claims-url` names one, with one pool for all kinds of claims.
+ * Problems with PostgreSQL are thrown as {@link ClaimsAway} when a store is opened.
  */
 export function claimsOpener({ market }: Pick<Config, 'market'>, network: string): OpenClaims {
   const { claimsUrl, claimsLeaseSeconds } = market

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { writeFileAtomically } from './atomic-file.ts'
 
-/** Allowed length of a password. */
 export const PASSWORD_CHARS = { min: 10, max: 200 } as const
 
 /** Cost of new hashes: 32 MiB, and about 200 ms of one core (OWASP Password Storage, scrypt). */
@@ -16,14 +15,12 @@ const FORM = /^scrypt:32768:8:3:([0-9a-f]{32}):([0-9a-f]{64})$/
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt)
 
-/** A stored password. */
 export interface PasswordHash {
   /** Random for each stored password, so a changed salt means a changed password. */
   readonly salt: string
   readonly hash: string
 }
 
-/** Stores the hash of the operator's password in place of the previous one. */
 export async function writeOperatorPassword(path: string, password: string): Promise<void> {
   const salt = randomBytes(SALT_BYTES)
   const hash = await hashOf(password, salt)
@@ -31,7 +28,7 @@ export async function writeOperatorPassword(path: string, password: string): Pro
   await writeFileAtomically(path, line, OWNER_ONLY)
 }
 
-/** Reads the hash from a file: null if there is no file, 'damaged' if the content is malformed. */
+/** Null if there is no file; 'damaged' if it cannot be read or its content is malformed. */
 export async function readOperatorPassword(path: string): Promise<PasswordHash | null | 'damaged'> {
   let line: string
   try {
@@ -43,7 +40,6 @@ export async function readOperatorPassword(path: string): Promise<PasswordHash |
   return salt === undefined || hash === undefined ? 'damaged' : { salt, hash }
 }
 
-/** Whether a password matches the stored one. */
 export async function isPassword(password: string, { salt, hash }: PasswordHash): Promise<boolean> {
   return timingSafeEqual(await hashOf(password, Buffer.from(salt, 'hex')), Buffer.from(hash, 'hex'))
 }

@@ -7,9 +7,7 @@ const TOKEN_BYTES = 32
 /** The token allows, for example, to ban peers, so only the file's owner may read it. */
 const OWNER_ONLY = 0o600
 
-/**
- * The token of a data folder by which operators prove themselves: 64 hex digits. A missing or damaged one is replaced.
- */
+/** The token that proves the operator of a data folder: 64 hex digits. A missing or damaged one is replaced. */
 export async function makeOperatorToken(path: string): Promise<string> {
   const fresh = randomBytes(TOKEN_BYTES).toString('hex')
   if (await createFileAtomically(path, `${fresh}\n`, OWNER_ONLY)) return fresh

@@ -16,7 +16,6 @@ import type { PostgresPlace } from './postgres-place.ts'
 import { Presence } from './postgres-presence.ts'
 import { migrate, NAMES_INDEX } from './postgres-schema.ts'
 
-/** What the claims of an operator need. */
 export interface PostgresClaimsOptions {
   readonly place: PostgresPlace
   /** Network of the payments. Tables that hold the claims of another network are refused when they are opened. */
@@ -38,7 +37,6 @@ const CLAIM_TRIES = 5
 /** Results that one statement lists or forgets: even a server on a slow disk must finish in time. */
 const RESULTS_AT_ONCE = 5_000
 
-/** A kept result as its row describes it. */
 interface ResultRow {
   readonly id: string
   readonly finishedAt: string
@@ -48,16 +46,13 @@ interface ResultRow {
   readonly delivered: boolean
 }
 
-/** A kept result and the id of its claim. */
 type Listed = KeptResult & { readonly id: string }
 
-/** A claim's row, with its result from another table. */
 interface Row {
   readonly body: string
   readonly result: string | null
 }
 
-/** Position of a claim in the list by time. */
 interface Place {
   readonly id: string
   readonly claimedAt: string
@@ -67,7 +62,6 @@ interface ListedRow extends Place {
   readonly body: string
 }
 
-/** A claim to be written, with its id, and with its name if it has one. */
 interface Entry<C extends StoredClaim> {
   readonly id: string
   readonly claim: C
@@ -103,7 +97,7 @@ export class PostgresClaims {
     }
   }
 
-  /** The store for a kind of claims; closing the last store closes the connections. */
+  /** Closing the last store closes the connections. */
   store<C extends StoredClaim>(kind: ClaimKind<C>): PostgresClaimStore<C> {
     this.#stores += 1
     return new PostgresClaimStore(kind, this.#database, this.#presence, async () => {
@@ -115,9 +109,7 @@ export class PostgresClaims {
   }
 }
 
-/**
- * The claim store that several replicas share. PostgreSQL decides which of them makes a claim, and which owns an open one.
- */
+/** PostgreSQL decides which replica makes a claim, and which owns an open one. */
 export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> {
   readonly shared: SharedClaims
   readonly #kind: ClaimKind<C>
@@ -223,7 +215,6 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     await this.#database.query(sql, [this.#kind.name, id])
   }
 
-  /** All kept results, oldest first, read page by page. */
   async #listed(): Promise<readonly Listed[]> {
     const sql = `SELECT id, finished_at AS "finishedAt", bytes, payer, price, delivered FROM ${this.#schema}.results
       WHERE kind = $1 AND (finished_at, id) > ($2::bigint, $3::text COLLATE "C") ORDER BY finished_at, id LIMIT $4`
@@ -242,7 +233,7 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     return listed
   }
 
-  /** Payer, price and delivery from the claims. Older releases wrote results without these columns. */
+  /** Older releases wrote results without payer, price and delivery; the claims have them. */
   async #paidByClaims(ids: readonly string[]): Promise<ReadonlyMap<string, Omit<KeptResult, 'bytes'>>> {
     if (ids.length === 0) return new Map()
     const sql = `SELECT id, body FROM ${this.#schema}.claims WHERE kind = $1 AND id = ANY($2::text[])`
@@ -255,7 +246,6 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     return (await this.#database.query(sql, [this.#kind.name, ids])).length
   }
 
-  /** Forgets the oldest results that finished before a time, at most {@link RESULTS_AT_ONCE}; returns how many. */
   async #forgetBefore(beforeMs: number): Promise<number> {
     const sql = `DELETE FROM ${this.#schema}.results WHERE kind = $1 AND id IN (
         SELECT id FROM ${this.#schema}.results WHERE kind = $1 AND finished_at < $2 ORDER BY finished_at, id LIMIT $3
@@ -263,7 +253,6 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     return (await this.#database.query(sql, [this.#kind.name, beforeMs, RESULTS_AT_ONCE])).length
   }
 
-  /** Closes this store; with the last one the replica leaves and the connections are closed. */
   async close(): Promise<void> {
     await this.#close()
   }
@@ -276,10 +265,7 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     return this.#database.schema
   }
 
-  /**
-   * Inserts a new claim; false if it exists. If another replica has declared this one dead, this one registers again
-   * and repeats the insert.
-   */
+  /** False if the claim exists. A replica that was declared dead registers again and repeats the insert. */
   async #insert(id: string, claim: C): Promise<boolean> {
     const sql = `INSERT INTO ${this.#schema}.claims (kind, id, state, owner, claimed_at, body, name, service)
       VALUES ($1, $2, $3, $4, $5, $6, $10, $14) ON CONFLICT DO NOTHING RETURNING kind, id`
@@ -293,7 +279,7 @@ export class PostgresClaimStore<C extends StoredClaim> implements ClaimStore<C> 
     }
   }
 
-  /** Writes a claim, together with its result, by a statement that returns the key if it took effect. */
+  /** `sql` must return the claim's key if it took effect. The same statement writes the result. */
   async #write(sql: string, { id, claim, name }: Entry<C>, more: readonly unknown[] = []): Promise<boolean> {
     const { result, finishedAtMs = 0, claimedAtMs, state } = claim
     const owner = this.#kind.isOpen(claim) ? this.#presence.id : null
@@ -343,7 +329,6 @@ function claimOf<C extends StoredClaim>({ body, result }: Row): C {
   return claim.result === undefined ? claim : { ...claim, result }
 }
 
-/** Cursor of a position; null for none. */
 function placeOf(place: Place | undefined): string | null {
   return place === undefined ? null : `${place.claimedAt.padStart(15, '0')}/${place.id}`
 }

@@ -3,7 +3,6 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import { ClaimsAway } from '../../marketplace/till/claim-store.ts'
 import type { PostgresPlace } from './postgres-place.ts'
 
-/** Runs a query with its values; rows are as the driver reads them. */
 export type Query = <R extends object>(sql: string, values?: readonly unknown[]) => Promise<readonly R[]>
 
 /** Maximum wait for a connection, free or new. */
@@ -39,7 +38,7 @@ export class PostgresDatabase {
     pool.on('error', () => {})
   }
 
-  /** Creates the pool, which connects on the first query. Only this function loads the driver. */
+  /** The pool connects on the first query. Only this function loads the driver. */
   static async open({ connection, schema }: PostgresPlace, connectionsMax: number): Promise<PostgresDatabase> {
     const { default: pg } = await import('pg')
     const pool = new pg.Pool({
@@ -66,11 +65,9 @@ export class PostgresDatabase {
     return this.#losses
   }
 
-  /** Runs a single statement. */
   query: Query = <R extends object>(sql: string, values: readonly unknown[] = []) =>
     this.#tell(async () => (await this.#pool.query<R>(sql, [...values])).rows)
 
-  /** Runs statements that take effect together or not at all. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
     return this.#tell(async () => {
       const client = await this.#pool.connect()
@@ -125,8 +122,8 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * The state code of the server or the system, else `timeout` or `connection lost`. Never the
- * message, which could contain the written data.
+ * The state code of the server or the system, else `timeout` or `connection lost`. Never the message, which could
+ * contain the written data.
  */
 function reasonOf(error: unknown): string {
   const { code, message = '' } = (error ?? {}) as { code?: string; message?: string }

@@ -3,29 +3,22 @@ import type { Timers } from '../../consensus/chain/ports.ts'
 import { ClaimsAway, type SharedClaims } from '../../marketplace/till/claim-store.ts'
 import type { PostgresDatabase } from './postgres-database.ts'
 
-/** What a replica's presence needs. */
 export interface PresenceOptions {
   /** A connection of its own, so that heartbeats do not wait behind work. */
   readonly database: PostgresDatabase
-  /** Connections of the work. */
   readonly work: PostgresDatabase
   readonly timers: Timers
-  /**
-   * Name of this replica's data folder, the same at every start. A restarted replica so takes over its own claims at
-   * once, without waiting for the lease to end.
-   */
+  /** The same at every start, so that a restarted replica takes over its own claims without waiting for the lease. */
   readonly home: string
   /** Milliseconds of silence after which other replicas take over; the same for all replicas. */
   readonly leaseMs: number
 }
 
-/** Heartbeats per lease. */
 const BEATS_PER_LEASE = 10
 
 /**
- * This process as one of several replicas: it sends heartbeats, and takes over the claims of dead replicas. Its id is new
- * at each start, so that an earlier process with the same data folder, or one with a copy of it, can no longer finish
- * claims.
+ * This process as one of several replicas. Its id is new at each start, so that an earlier process with the same data
+ * folder, or one with a copy of it, can no longer finish claims.
  */
 export class Presence implements SharedClaims {
   readonly id = randomUUID()
@@ -75,7 +68,7 @@ export class Presence implements SharedClaims {
     this.#schedule()
   }
 
-  /** Sends a heartbeat and takes over from dead replicas; concurrent calls run in sequence. */
+  /** Concurrent calls run in sequence. */
   beat(): Promise<void> {
     const beat = this.#beating.then(() => this.#beat())
     this.#beating = beat.catch(ignoreAway)
@@ -141,7 +134,6 @@ export class Presence implements SharedClaims {
     if (moved > 0) this.#arrivals += 1
   }
 
-  /** Takes over the open claims of these replicas and unregisters the replicas; returns the number of claims. */
   async #inherit(query: PostgresDatabase['query'], replicas: readonly { readonly id: string }[]): Promise<number> {
     if (replicas.length === 0) return 0
     const { schema } = this.#options.database

@@ -9,9 +9,9 @@ const MIGRATION_LOCK = 2_718_281_828
 export const NAMES_INDEX = 'claims_by_name'
 
 /**
- * The tables, one step per version. Released steps never change; new ones are appended. Ids sort by their bytes. A
- * claim is open if and only if it has an owner. The foreign key guarantees that every owner is a registered replica,
- * whose death is noticed.
+ * One step per version. Released steps never change; new ones are appended. Ids sort by their bytes. A claim is open if
+ * and only if it has an owner. The foreign key guarantees that every owner is a registered replica, whose death is
+ * noticed.
  */
 const STEPS: readonly ((schema: string) => string)[] = [
   (schema) => `
@@ -54,8 +54,8 @@ const STEPS: readonly ((schema: string) => string)[] = [
 ]
 
 /**
- * Creates the tables, or upgrades older ones; does nothing if they are current. Replicas that start at the same time
- * wait for each other. Throws {@link ClaimsAway} if the tables are of a newer release or another network.
+ * Creates or upgrades the tables. Replicas that start at the same time wait for each other. Throws {@link ClaimsAway}
+ * if the tables are of a newer release or another network.
  */
 export function migrate(database: PostgresDatabase, network: string): Promise<void> {
   const { schema } = database

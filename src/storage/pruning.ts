@@ -6,19 +6,16 @@ import type { Timers } from '../../consensus/chain/ports.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
 import type { StorageMode } from '../p2p/wire/messages.ts'
 
-/** What is kept of old blocks. */
 export interface Retention {
   readonly mode: StorageMode
   /** Days for which a full node keeps witnesses. */
   readonly witnessDays: number
 }
 
-/** What pruning needs. */
 export interface PruningDependencies {
   readonly chain: Chain
   readonly retention: Retention
   readonly timers: Timers
-  /** Called with the error if the disk fails. */
   readonly onFatal: (error: unknown) => void
 }
 
@@ -26,7 +23,6 @@ export interface PruningDependencies {
 const BLOCKS_PER_DAY = 28_800
 /** Blocks that every mode keeps: all that can be unwound, and some for peers that are slightly behind. */
 export const KEPT_BLOCKS = UNDO_BLOCKS + 1_200
-/** Blocks that one batch prunes. */
 const BLOCKS_PER_BATCH = 100
 const EVERY_MS = 10_000
 /** Pause between batches, so that new blocks find the disk free. */
@@ -48,10 +44,7 @@ export function lackOf({ mode, ...rest }: Retention, held: HeldBodies, height: n
   return bodies === null && witnesses === null ? null : { mode, ...bodies, ...witnesses, wanted }
 }
 
-/**
- * Deletes old parts of blocks in the background, a few blocks at a time. Each batch stores its progress, so a crash
- * neither loses nor repeats work.
- */
+/** Deletes old parts of blocks. Each batch stores its progress, so a crash neither loses nor repeats work. */
 export class Pruning {
   readonly #deps: PruningDependencies
   #cancel: () => void = () => {}
@@ -102,12 +95,12 @@ export class Pruning {
   }
 }
 
-/** The height up to which one batch prunes. Never below `held`, since deleted parts do not return. */
+/** Never below `held`, since deleted parts do not return. */
 function next(held: number, wanted: number): number {
   return Math.max(held, Math.min(wanted, held + BLOCKS_PER_BATCH))
 }
 
-/** Ids of best-chain blocks from a height up to, but not including, another; genesis is always kept. */
+/** `to` is not included; genesis is always kept. */
 function idsBetween(database: ChainDatabase, from: number, to: number): readonly BlockId[] {
   const first = Math.max(1, from)
   return Array.from({ length: Math.max(0, to - first) }, (_, i) => database.idAt(first + i) as BlockId)

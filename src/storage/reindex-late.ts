@@ -10,9 +10,7 @@ import type { Rebuild } from './reindex.ts'
 
 /** What a rebuild did with each index, for a chain that cannot be executed again. */
 export interface LateRebuild {
-  /** Rebuilt from the state. */
   readonly derived: readonly string[]
-  /** Kept unchanged. */
   readonly kept: readonly string[]
   /** New or changed: empty for everything before {@link indexedFrom}. */
   readonly begun: readonly string[]
@@ -24,9 +22,9 @@ const UNDO_PER_BATCH = 200
 const INDEXES_MAX = 256
 
 /**
- * Repairs the indexes in a store that lacks old blocks. Indexes that follow from the state are rebuilt from it,
- * unchanged ones are kept, and all other indexes begin with the next block, whose height is recorded. After a crash it
- * must run again: until it has finished the store can be opened only for a rebuild.
+ * For a store that lacks old blocks. Indexes that follow from the state are rebuilt from it, unchanged ones are kept,
+ * and all others begin with the next block. After a crash it must run again: until it has finished, the store can be
+ * opened only for a rebuild.
  */
 export async function rebuildLate({ database, ruleBook }: Omit<Rebuild, 'store'>): Promise<LateRebuild> {
   const { store } = database

@@ -23,15 +23,13 @@ export interface Rebuild {
   readonly onProgress?: (height: number) => void
 }
 
-/** Keys that one batch deletes. */
 const CLEAR_KEYS = 20_000
 const BATCH_WRITES = 50_000
 
 /**
- * Deletes all indexes and rebuilds them by executing the best chain from genesis, since state changes are stored for
- * the last blocks only. The result equals that of a node that followed the chain, undo records included. A mark in the
- * store records the progress: after a crash the next rebuild continues there, and until it has finished the store can
- * be opened only for a rebuild.
+ * Executes the best chain from genesis, since state changes are stored for the last blocks only. The result equals that
+ * of a node that followed the chain, undo records included. After a crash the next rebuild continues at a mark in the
+ * store; until it has finished, the store can be opened only for a rebuild.
  */
 export async function rebuildIndexes(rebuild: Rebuild): Promise<void> {
   const { store, ruleBook } = rebuild

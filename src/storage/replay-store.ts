@@ -9,8 +9,8 @@ import type { StateChange, StateView } from '../../consensus/state/view.ts'
 const CACHED_RECORDS = 50_000
 
 /**
- * A store with pending writes, and with the state that a replay of the chain has reached. That state is kept in the
- * store beside the head's, so that memory holds only the next batch.
+ * Pending writes, and the state that a replay of the chain has reached. That state is kept in the store beside the
+ * head's, so that memory holds only the next batch.
  */
 export class ReplayStore implements StateView {
   readonly #store: KeyValueStore
@@ -21,7 +21,6 @@ export class ReplayStore implements StateView {
     this.#store = store
   }
 
-  /** Number of pending writes. */
   get size(): number {
     return this.#pending.size
   }
@@ -42,12 +41,10 @@ export class ReplayStore implements StateView {
     return value
   }
 
-  /** Adds pending writes. */
   add(writes: readonly Write[]): void {
     for (const write of writes) this.#pending.set(toHex(write.key), write)
   }
 
-  /** Advances the replayed state by a block. */
   apply(changes: readonly StateChange[]): void {
     for (const { table, key, after } of changes) {
       this.add([after === undefined ? { key: KEYS.replay(key) } : { key: KEYS.replay(key), value: after }])

@@ -10,10 +10,8 @@ export interface PinnedState extends PastState {
   release(): Promise<void>
 }
 
-/** What snapshots need. */
 export interface SnapshotDependencies {
   readonly chain: ChainReader
-  /** Pins the store's current state. */
   readonly pin: () => PinnedState
   readonly clock: Clock
   readonly timers: Timers
@@ -35,17 +33,11 @@ const KEPT = 2
 const AGE_MS_MAX = 7_200_000
 /** A reader that is silent for this long counts as gone. */
 const IDLE_MS = 120_000
-/**
- * If the node holds no snapshot this long after its start, it takes one at any height: a restarted node must not be
- * without one for an hour.
- */
+/** A node without a snapshot this long after its start takes one at any height: else it might have none for long. */
 const FIRST_AFTER_MS = 60_000
 const TIDY_EVERY_MS = 30_000
 
-/**
- * Snapshots of the state for new nodes, taken at regular heights at the moment when that block is the head. While a
- * snapshot is held, the disk also keeps everything that was overwritten since, so only a few are held.
- */
+/** While a snapshot is held, the disk also keeps everything that was overwritten since. So only a few are held. */
 export class StateSnapshots implements ServedStates {
   readonly #deps: SnapshotDependencies
   #held: Held[] = []
@@ -58,14 +50,13 @@ export class StateSnapshots implements ServedStates {
     dependencies.chain.onHeadChange((change) => this.#follow(change))
   }
 
-  /** Starts taking snapshots. */
   start(): void {
     this.#stopped = false
     this.#startedMs = this.#deps.clock.now()
     this.#tidyLater()
   }
 
-  /** Releases all snapshots. One that is being read is released when that read ends. */
+  /** A snapshot that is being read is released when that read ends. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancel()
@@ -74,7 +65,7 @@ export class StateSnapshots implements ServedStates {
     await Promise.all(held.filter(({ readers }) => readers === 0).map(({ state }) => state.release()))
   }
 
-  /** The available snapshots, newest first. */
+  /** Newest first. */
   refs(): readonly SnapshotRef[] {
     return this.#held.map(({ height, id }) => ({ height, id }))
   }

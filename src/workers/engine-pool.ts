@@ -41,7 +41,7 @@ const ENTRY = new URL('./engine-process.ts', import.meta.url)
 const KILLED = fault('engine/killed')
 const CLOSED = fault('engine/failed', { reason: 'the engines have ended' })
 
-/** Options. Only `readable` is set outside of tests. */
+/** Only `readable` is set outside of tests. */
 export interface EnginePoolOptions {
   /** Program of the processes; speaks the protocol of `process-port.ts`. */
   readonly entry?: URL
@@ -60,7 +60,6 @@ interface Idle {
   readonly timer: NodeJS.Timeout
 }
 
-/** Processes for one kind of work. */
 class EngineProcesses {
   readonly #options: Required<EnginePoolOptions>
   readonly #turn: Turn
@@ -75,10 +74,7 @@ class EngineProcesses {
     this.#readable = [...programPaths(this.#options.entry), ...this.#options.readable]
   }
 
-  /**
-   * Runs a job in its turn; the time limit begins with the work. When the signal is aborted, the caller gets an answer
-   * at once.
-   */
+  /** The time limit begins with the work. When the signal is aborted, the caller gets an answer at once. */
   run(job: EngineJob, signal: AbortSignal, who: string): Promise<Result<unknown>> {
     if (signal.aborted) return Promise.resolve(fail(KILLED))
     return new Promise((resolve) => {
@@ -111,7 +107,7 @@ class EngineProcesses {
     await child.exited
   }
 
-  /** An idle process or a new one, and its number of jobs including this one. */
+  /** `jobs` counts this job, too. */
   #take(): { readonly child: KillableProcess; readonly jobs: number } {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       clearTimeout(idle.timer)
@@ -158,7 +154,6 @@ export class EnginePool implements Engines {
     return (await processes.run({ task, input }, signal, who)) as Result<EngineTasks[Name]['output']>
   }
 
-  /** Kills all processes with their work. */
   async close(): Promise<void> {
     await Promise.all([this.#chat.close(), this.#strangers.close(), this.#own.close()])
   }
@@ -207,10 +202,7 @@ function failed(reason: string): ReturnType<typeof fault> {
 const PARTS = ['consensus', 'marketplace', 'src', 'package.json']
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/**
- * What a process must read to run its program: `PARTS`, the folder of the program, and every node_modules in the project folder and above
- * it. Not the whole project folder, because operators keep wallets there.
- */
+/** What a process must read to run its program. Not the whole project folder, because operators keep wallets there. */
 function programPaths(entry: URL): readonly string[] {
   const own = [...PARTS.map((part) => join(ROOT, part)), dirname(fileURLToPath(entry))]
   return [...own, ...packageFolders(ROOT)].map((path) => realpathSync(path))

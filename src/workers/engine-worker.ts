@@ -1,20 +1,18 @@
 import type { EngineTask, EngineTasks } from '../../marketplace/ports/engines.ts'
 import { EngineRefusal } from '../engines/refusal.ts'
 
-/** A job as it is sent to a process. */
 export interface EngineJob {
   readonly task: EngineTask
   readonly input: unknown
 }
 
-/** The result: the output, or why the input cannot be used. */
 export type EngineOutcome = { readonly output: unknown } | { readonly refused: string }
 
 type Engine<Name extends EngineTask> = (
   input: EngineTasks[Name]['input'],
 ) => EngineTasks[Name]['output'] | Promise<EngineTasks[Name]['output']>
 
-/** The engine of each task. Loaded on first use, because each brings libraries of its own. */
+/** Loaded on first use, because each engine brings libraries of its own. */
 const ENGINES: { readonly [Name in EngineTask]?: () => Promise<Engine<Name>> } = {
   'page/article': async () => (await import('../engines/pages/article.ts')).readArticle,
   'page/meta': async () => (await import('../engines/pages/meta.ts')).readMeta,
@@ -32,7 +30,7 @@ const ENGINES: { readonly [Name in EngineTask]?: () => Promise<Engine<Name>> } =
   'image/procedural': async () => (await import('../engines/images/procedural.ts')).proceduralPng,
 }
 
-/** Runs one job; `started` is called when the engine is loaded. */
+/** `started` is called when the engine is loaded. */
 export async function runEngine({ task, input }: EngineJob, started = (): void => undefined): Promise<EngineOutcome> {
   const load = ENGINES[task] as (() => Promise<Engine<EngineTask>>) | undefined
   if (load === undefined) throw new Error(`there is no engine for ${task}`)

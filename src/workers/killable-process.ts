@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
 
-/** The program of a process, and its permissions. */
 export interface ProcessParts {
   /** The program; speaks the protocol of `process-port.ts`. */
   readonly entry: URL
@@ -9,7 +8,6 @@ export interface ProcessParts {
   readonly readable: readonly string[]
 }
 
-/** A job for a process, with its time limits. */
 export interface ProcessJob {
   readonly message: unknown
   /** From the request to the start of the work. A new process must load its program in this time. */
@@ -18,13 +16,11 @@ export interface ProcessJob {
   readonly workMs: number
 }
 
-/** Messages of a process: the work started, or how it ended. */
 export type ProcessWord =
   | { readonly kind: 'started' }
   | { readonly kind: 'done'; readonly output: unknown }
   | { readonly kind: 'failed'; readonly reason: string }
 
-/** How a job ended. */
 export type ProcessEnding =
   | { readonly kind: 'done'; readonly output: unknown }
   | { readonly kind: 'failed'; readonly reason: string }
@@ -49,14 +45,13 @@ export class KillableProcess {
   readonly #child: ChildProcess
   #running: Running | null = null
   #over = false
-  /** Resolves when the process has ended. */
   readonly exited: Promise<void>
 
   constructor({ entry, heapMb, readable }: ProcessParts) {
     const mayRead = readable.map((path) => `--allow-fs-read=${path}`)
     this.#child = fork(entry, {
-      // It may read the files of `readable` and nothing else: no writing, no processes, no network. Workers are allowed for the thread that
-      // watches it, and addons for the native code of libraries.
+      // No writing, no processes, no network. Workers are allowed for the thread that watches it, and addons for the native code of
+      // libraries.
       execArgv: [`--max-old-space-size=${heapMb}`, '--permission', ...mayRead, '--allow-addons', '--allow-worker'],
       // No environment: it may hold secrets, and this process reads untrusted input.
       env: { TZ: 'UTC' },
@@ -83,12 +78,11 @@ export class KillableProcess {
     return this.#child.pid
   }
 
-  /** Whether it can take another job. */
   get usable(): boolean {
     return !this.#over && this.#running === null
   }
 
-  /** Runs a job; never rejects. */
+  /** Never rejects. */
   run({ message, startMs, workMs }: ProcessJob, signal: AbortSignal): Promise<ProcessEnding> {
     if (signal.aborted || !this.usable) return Promise.resolve(KILLED)
     return new Promise((resolve) => {
@@ -112,7 +106,6 @@ export class KillableProcess {
     })
   }
 
-  /** Kills the process with its job. */
   kill(): void {
     this.#end(KILLED)
     // Keeps this process alive until the child has ended, for callers that wait for `exited`.

@@ -4,7 +4,6 @@ import { searchNonce } from '../../consensus/block/pow.ts'
 import type { MiningJob } from '../../miner/miner.ts'
 import { nativePowHasher } from '../crypto/native-pow.ts'
 
-/** Start data of a mining thread. */
 export interface MiningTask {
   readonly buffer: SharedArrayBuffer
   readonly thread: number
@@ -13,7 +12,6 @@ export interface MiningTask {
   readonly seen: number
 }
 
-/** A nonce that meets its target. */
 export interface FoundNonce {
   readonly generation: number
   readonly nonce: bigint
@@ -37,9 +35,7 @@ export function mine({ buffer, thread, threads, seen }: MiningTask): FoundNonce 
   }
 }
 
-/**
- * Mining must not slow verification. On Linux a thread can lower its own priority; other systems have none per thread.
- */
+/** Mining must not slow verification. Only on Linux does `setPriority` lower a single thread. */
 function lowerPriority(onThreadId: (id: number) => void): void {
   if (lowered || process.platform !== 'linux') return
   lowered = true
@@ -49,8 +45,8 @@ function lowerPriority(onThreadId: (id: number) => void): void {
 }
 
 /**
- * Layout of the shared memory through which mining threads get their job. The generation counter is odd while a job is
- * being written, else even. A thread reads it before every hash, so a new job reaches it within one hash.
+ * Layout of the shared memory. The generation counter is odd while a job is being written, else even. A thread reads it
+ * before every hash, so a new job reaches it within one hash.
  */
 const GENERATION = 0
 const ACTIVE = 1
@@ -81,7 +77,6 @@ export class MiningControl {
     this.#threads = new BigUint64Array(buffer, THREADS_OFFSET)
   }
 
-  /** Creates the shared memory for a number of threads. */
   static create(threads: number): MiningControl {
     return new MiningControl(new SharedArrayBuffer(THREADS_OFFSET + threads * THREAD_WORDS * 8))
   }
@@ -90,12 +85,10 @@ export class MiningControl {
     return Atomics.load(this.#words, GENERATION)
   }
 
-  /** Hashes of all threads so far. */
   get hashes(): bigint {
     return this.#ofThreads(0).reduce((sum, hashes) => sum + hashes, 0n)
   }
 
-  /** Operating system ids of the threads that reported theirs. */
   get threadIds(): readonly number[] {
     return this.#ofThreads(1)
       .filter((id) => id > 0n)
@@ -138,12 +131,10 @@ export class MiningControl {
     }
   }
 
-  /** Counts one hash of a thread. */
   count(thread: number): void {
     Atomics.add(this.#threads, thread * THREAD_WORDS, 1n)
   }
 
-  /** Records a thread's id in the operating system. */
   nameThread(thread: number, id: number): void {
     Atomics.store(this.#threads, thread * THREAD_WORDS + 1, BigInt(id))
   }

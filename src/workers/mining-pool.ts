@@ -4,10 +4,8 @@ import { Piscina } from 'piscina'
 import type { MiningJob, NonceSearcher } from '../../miner/miner.ts'
 import { type FoundNonce, MiningControl, type MiningTask } from './mine-worker.ts'
 
-/** Memory limit of one mining thread. */
 const THREAD_HEAP_MB = { young: 2, old: 32 }
 
-/** Pause before a failed thread is restarted. */
 const RESTART_MS = 1_000
 
 /** Mining threads that search separate nonces of one shared job. */
@@ -41,7 +39,6 @@ export class MiningPool implements NonceSearcher {
     for (let thread = 0; thread < threads; thread++) void this.#run(thread)
   }
 
-  /** Hashes of all threads since the start. */
   get hashes(): bigint {
     return this.#control.hashes
   }
@@ -93,13 +90,10 @@ export class MiningPool implements NonceSearcher {
 
 const NORMAL_PRIORITY = 0
 
-/**
- * Expected errors: only root, or a process with a suitable limit, may raise a priority; or the thread has already
- * ended.
- */
+/** Only root, or a process with a suitable limit, may raise a priority; or the thread has already ended. */
 const MAY_FAIL_WITH = new Set(['EACCES', 'EPERM', 'ESRCH'])
 
-/** Gives a thread normal priority before it ends. With the lowest priority it would end slowly. */
+/** A thread with the lowest priority would end slowly. */
 function raisePriority(threadId: number): void {
   try {
     setPriority(threadId, NORMAL_PRIORITY)

@@ -14,17 +14,15 @@ import { MiningPool } from './mining-pool.ts'
 /** Reasons for "not ready" that mean that there is no head worth mining on. */
 const NOTHING_TO_MINE = /^(stopping|syncing)/
 
-/** Mining by threads of this process and by external miners. */
 export interface Mining {
   /** Starts or pauses the threads: while the node is behind, blocks that they find are worthless. */
   readonly work: (wanted: boolean) => void
   readonly stop: () => Promise<void>
   readonly facts: () => MiningFacts
-  /** Work for external miners. */
   readonly remoteWork: RemoteWork
 }
 
-/** Sets up mining; it starts only when `work` is called. */
+/** The threads start only when `work` is called. */
 export function openMining(
   options: DaemonOptions,
   core: Core,
@@ -83,7 +81,6 @@ function openMiner(options: DaemonOptions, { chain, mempool, metrics }: Core): R
   })
 }
 
-/** Work for external miners, each with an address of its own. */
 function openRemoteWork(
   { logger, onFatal }: DaemonOptions,
   { chain, mempool, verifier, metrics }: Core,

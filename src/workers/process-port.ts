@@ -2,7 +2,6 @@ import { Worker } from 'node:worker_threads'
 import { EngineLoss } from '../engines/refusal.ts'
 import type { ProcessWord } from './killable-process.ts'
 
-/** Memory limit of the watching thread. */
 const WATCH_HEAP_MB = { young: 1, old: 8 }
 
 /** Serves the jobs of a killable process: `work` reports its start, and returns the output or throws. */

@@ -1,8 +1,8 @@
 import { turnAmong, type Waiter } from '../../marketplace/ports/turn.ts'
 
 /**
- * A limited number of slots for work. The smallest waiting work gets the next slot, and of equal sizes the earliest: large work is slow,
- * and a few large pieces must not delay many small ones. The queue is bounded by its callers, and waiting ends with their signals.
+ * The smallest waiting work gets the next slot, and of equal sizes the earliest: a few large pieces must not delay many small ones. The
+ * callers bound the queue.
  */
 export class SizedSlots {
   #free: number

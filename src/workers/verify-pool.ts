@@ -14,7 +14,6 @@ const CHUNKS_PER_THREAD = 4
 const INLINE_JOBS_MAX = 3
 /** Headers per chunk: about 4 ms of hashing. */
 const CHUNK_HEADERS = 32
-/** Memory limit of one verification thread. */
 const THREAD_HEAP_MB = { young: 4, old: 64 }
 
 interface Pending {
@@ -23,10 +22,7 @@ interface Pending {
   readonly reject: (error: unknown) => void
 }
 
-/**
- * Verifies signatures and proofs of work on worker threads. Calls in the same turn of the event loop are packed together, so even a stream
- * of single transactions is checked in chunks. A few signatures alone are checked on the calling thread.
- */
+/** Calls in the same turn of the event loop are packed together, so even a stream of single transactions is checked in chunks. */
 export class VerifyPool implements SignatureVerifier, WorkVerifier {
   readonly #pool: Piscina
   readonly #threads: number
@@ -72,7 +68,6 @@ export class VerifyPool implements SignatureVerifier, WorkVerifier {
     return (await Promise.all(chunks)).flatMap((verdicts) => Array.from(verdicts, (verdict) => verdict === 1))
   }
 
-  /** Ends the threads; nothing can be verified afterwards. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#pool.destroy()

@@ -58,7 +58,6 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** A block's height, its id, or the head. */
 type BlockName = number | BlockId | 'latest'
 
 function parse(request: string): Result<BlockName> {
@@ -122,7 +121,6 @@ function inspect(context: ServiceContext, block: BlockFacts) {
   }
 }
 
-/** Facts of one block of the best chain; its proof of work is hashed again. */
 export const blockInspect = defineService<BlockName, typeof RESULT>({
   serviceId: ID,
   name: 'Block inspection',

@@ -48,7 +48,6 @@ const NETWORK = Type.Object({
   lastObserved: Type.Null(),
 })
 
-/** Result fields, without the envelope. */
 export const BRIDGE_STATUS = {
   committee: orNull(
     Type.Object({
@@ -65,7 +64,7 @@ export const BRIDGE_STATUS = {
 const FACTS = Type.Object(BRIDGE_STATUS)
 const RESULT = Type.Object({ ...CHAIN_ENVELOPE, ...BRIDGE_STATUS })
 
-/** The bridge as the next block sees it: all networks, or the one named (case ignored). Call it within `atOneHead`. */
+/** All networks, or the named one (case ignored), as the next block sees them. Call it within `atOneHead`. */
 export async function bridgeStatusFacts(chain: ChainReader, name: string | null): Promise<Static<typeof FACTS>> {
   const networks: Static<typeof NETWORK>[] = []
   const named = networksNamed(chain, name)
@@ -136,7 +135,6 @@ async function networkJson(chain: ChainReader, facts: NetworkFacts): Promise<Sta
 
 const SAMPLE_DOLLARS = (amount: string) => ({ symbol: 'XUSD', decimals: 6, amount })
 
-/** State of the bridge's networks. */
 export const bridgeStatus = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Bridge status',

@@ -3,10 +3,7 @@ import type { BlockEntry } from '../../../consensus/chain/layout.ts'
 import type { ChainReader } from '../../../consensus/chain/reader.ts'
 import { assert } from '../../../consensus/primitives/assert.ts'
 
-/**
- * A window of the best chain that ends at its head. `blocks` counts the blocks after `from`; `seconds` is the time
- * between the two ends.
- */
+/** A window of the best chain that ends at its head. `blocks` does not count `from`. */
 export interface ChainWindow {
   readonly from: BlockEntry
   readonly blocks: number
@@ -17,7 +14,6 @@ export interface ChainWindow {
   readonly transactions: number | null
 }
 
-/** The block of the best chain at an existing height. */
 export function entryAt({ database }: ChainReader, height: number): BlockEntry {
   const id = database.idAt(height)
   const entry = id === undefined ? undefined : database.entry(id)
@@ -44,7 +40,7 @@ export function windowOf(chain: ChainReader, ms: number): ChainWindow {
   }
 }
 
-/** The lowest height from 1 on whose block is at or after the time. Block times ascend, so a binary search finds it. */
+/** The lowest height from 1 on whose block is not before the time. Block times ascend. */
 function firstSince(chain: ChainReader, timeMs: number): number {
   const top = chain.head.header.height
   let low = Math.min(1, top)

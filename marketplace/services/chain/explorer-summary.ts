@@ -14,9 +14,8 @@ import { readAtHead } from '../reading.ts'
 import { defineService } from '../service.ts'
 
 const ID = 'node-explorer-summary' as ServiceId
-/** Maximum blocks listed. */
 const LISTED = 10
-/** Limits of the window over which transaction types and supply effects are counted. */
+/** Limits of the window for transaction types and supply effect. */
 export const SUMMARY_WINDOW = { blocks: 20, transactions: 2_000 }
 
 const RESULT = Type.Object({
@@ -84,7 +83,7 @@ async function summary(context: ServiceContext) {
   }
 }
 
-/** The sum that these blocks burned; null if the amount of one block is unknown. Yields to other work between blocks. */
+/** Null if the amount of one block is unknown. Other work runs between blocks. */
 async function burnedByAll({ chain }: ServiceContext, blocks: readonly BlockFacts[]): Promise<bigint | null> {
   let burned = 0n
   for (const block of blocks) {
@@ -100,7 +99,6 @@ function signedCoins(context: ServiceContext, units: bigint): string {
   return units < 0n ? `-${coins(context, -units)}` : coins(context, units)
 }
 
-/** The newest blocks, their content, and their effect on the supply. */
 export const explorerSummary = defineService({
   serviceId: ID,
   name: 'Explorer summary',

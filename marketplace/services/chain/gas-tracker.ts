@@ -12,12 +12,8 @@ import { defineService } from '../service.ts'
 import { entryAt } from './chain-statistics.ts'
 
 const ID = 'node-gas-tracker' as ServiceId
-/** Number of newest blocks that are read for fees and fullness. */
 const WINDOW_BLOCKS = 20
-/**
- * Average fullness of blocks, in per cent, from which congestion is high (`highPct`), and below which it is low
- * (`lowPct`).
- */
+/** Average fullness of blocks, in per cent. Congestion is high from `highPct` on, and low below `lowPct`. */
 const CONGESTION = { highPct: 75, lowPct: 25 } as const
 
 const RATES = Type.Object({ min: Type.String(), median: Type.String(), p90: Type.String(), avg: Type.String() })
@@ -50,10 +46,7 @@ const RESULT = Type.Object({
   unknown: Type.Array(Type.String()),
 })
 
-/**
- * Weights of a transfer, and of a paid call whose two ids have 40 characters together, both by a single-key account
- * that has sent before.
- */
+/** For a single-key account that has sent before. The two ids of the paid call have 40 characters together. */
 const WEIGHTS = { transfer: 3_432n, paidCall: 4_719n } as const
 const FEE_RULE = `transferCost and paidCallCost are coins at the suggested rate, for a weight of ${WEIGHTS.transfer} and ${WEIGHTS.paidCall}: a plain transfer and the payment of a call, by a single-key account that has sent before. A first transaction carries its keys and weighs more.`
 
@@ -125,7 +118,6 @@ function track(context: ServiceContext) {
   }
 }
 
-/** Fees of the last 20 blocks, burn, and how full the blocks and the mempool are. */
 export const gasTracker = defineService({
   serviceId: ID,
   name: 'Gas tracker',

@@ -41,7 +41,6 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** Average seconds between the blocks of the last hour. */
 function averageBlockTime({ chain }: ServiceContext): number {
   const { blocks, seconds } = windowOf(chain, HOUR_MS)
   return blocks > 0 ? rounded(seconds / blocks, 3) : 0
@@ -61,10 +60,7 @@ function supplyOf(context: ServiceContext) {
   }
 }
 
-/**
- * The staked share of the supply: 100 x staked / (minted - burned), truncated to 4 decimals; 0 while there is no
- * supply.
- */
+/** 100 x staked / (minted - burned), truncated to 4 decimals. */
 function stakingRatioOf({ chain: { database } }: ServiceContext): number {
   const { minted, burned } = nativeSupply(database)
   const tiers = database.get(STAKING, undefined)?.tiers ?? []
@@ -72,7 +68,6 @@ function stakingRatioOf({ chain: { database } }: ServiceContext): number {
   return staked === 0n ? 0 : percent(staked, minted - burned)
 }
 
-/** Height, hash rate, supply, transaction totals and mempool of this node's chain. */
 export const networkStats = defineService({
   serviceId: ID,
   name: 'Network statistics',

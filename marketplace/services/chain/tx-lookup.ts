@@ -28,9 +28,7 @@ const REQUEST_FORMAT = 'transaction id: 64 hex digits, 0x optional'
 const REQUEST_CHARS_MAX = 100
 const EXAMPLE = '0x4f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8'
 
-/**
- * Transaction kinds whose amount is shown in native coins, and kinds whose amount is shown in the token that they name.
- */
+/** Kinds whose amount is shown in native coins, and kinds whose amount is in the token that they name. */
 const IN_COINS: ReadonlySet<TxKind> = new Set(['transfer', 'agent_invoke', 'stake'])
 const IN_TOKENS: ReadonlySet<TxKind> = new Set(['token_transfer', 'token_mint', 'token_burn'])
 
@@ -47,7 +45,6 @@ const RESULT = Type.Object({
   type: Type.Optional(Type.String()),
   sender: Type.Optional(Type.String()),
   nonce: Type.Optional(Type.String()),
-  /** The signed payload; amounts are in base units. */
   payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   payloadUnits: Type.Optional(Type.Literal('base units')),
   /** The payload's amount in whole units; only for kinds in `IN_COINS` and `IN_TOKENS`. */
@@ -64,10 +61,7 @@ const RESULT = Type.Object({
       entries: Type.Array(Type.Integer()),
     }),
   ),
-  /**
-   * What the transaction moved, without fees, as computed from the chain. Absent until it is mined, and if its kind is
-   * in `UNTOLD`.
-   */
+  /** Movements without fees. Absent until the transaction is mined, or if it succeeded and its kind is in `UNTOLD`. */
   moved: Type.Optional(Type.Array(Type.Object(MOVEMENT))),
   unknown: Type.Array(Type.String()),
 })
@@ -134,10 +128,7 @@ function amountIn(chain: ChainReader, { kind, payload }: Transaction['body']) {
   return asset === undefined ? {} : { amount: assetAmount(asset, amount) }
 }
 
-/**
- * Kinds whose own receipts do not show all that they move: settled escrows, the burn of a new token, refunds of the
- * bridge.
- */
+/** Kinds whose receipts do not show all that they move: settled escrows, a new token's burn, bridge refunds. */
 const UNTOLD: ReadonlySet<TxKind> = new Set(['agent_receipt', 'token_create', 'bridge_cancel'])
 
 function isUntold({ body: { kind } }: Transaction, receipt: Found['receipt']): boolean {
@@ -157,7 +148,6 @@ function mined(context: ServiceContext, tx: Transaction, receipt: ReceiptOf<'tra
   }
 }
 
-/** Status, payload, fee and signature check of one transaction. */
 export const txLookup = defineService({
   serviceId: ID,
   name: 'Transaction lookup',

@@ -71,10 +71,7 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/**
- * Trims the text and refuses an empty one. `check` reads the address, since its prefix depends on the network of the
- * chain.
- */
+/** `check` reads the address, since its prefix depends on the network of the chain. */
 function parse(request: string): Result<string> {
   const text = request.trim()
   return text === '' ? unusable('an address is missing', FORMAT) : ok(text)
@@ -138,7 +135,6 @@ async function portfolio({ chain }: ServiceContext, text: string) {
 const COIN = { symbol: 'FAR', decimals: 8 }
 const PRICED = { priceUsd: 0.25, priceBasis: 'epoch', depthUsd: 100000, confidence: 'normal' }
 
-/** What an address holds, valued at the head. */
 export const walletPortfolio = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Wallet portfolio',

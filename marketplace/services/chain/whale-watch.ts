@@ -22,9 +22,7 @@ import { endFacts, MOVEMENT, movementFacts } from './movement-facts.ts'
 const ID = 'node-whale-watch' as ServiceId
 const FORMAT = { requestFormat: 'least amount in native coins, a decimal number; empty for 10000', example: '5000' }
 const DEFAULT_THRESHOLD = '10000'
-/** Limits of the searched window. */
 export const WHALE_WINDOW = { blocks: 200, transactions: 2_000 }
-/** Maximum movements in a result. */
 const LISTED_MAX = 100
 const REQUEST_CHARS_MAX = 100
 
@@ -57,7 +55,6 @@ function parse(request: string): Result<string> {
   return DECIMAL.test(text) ? ok(text) : unusable('not a decimal number of coins', FORMAT)
 }
 
-/** A movement with its transaction. */
 interface Found {
   readonly txId: TxId
   readonly type: string
@@ -65,7 +62,7 @@ interface Found {
   readonly movement: Movement
 }
 
-/** Movements of the window, newest transaction first; within a transaction in their own order. */
+/** Newest transaction first; the movements of one transaction in their own order. */
 function movementsIn(chain: ChainReader, blocks: readonly BlockFacts[]): readonly Found[] {
   return blocks.flatMap((block) => {
     const outcomes = outcomesOf(block)
@@ -77,7 +74,6 @@ function movementsIn(chain: ChainReader, blocks: readonly BlockFacts[]): readonl
   })
 }
 
-/** Labels the ends of movements by place, and addresses by what this node knows of them. */
 class Ends {
   readonly #chain: ChainReader
   readonly #known: KnownAddresses
@@ -98,10 +94,7 @@ class Ends {
   }
 }
 
-/**
- * Whether a movement reaches the threshold in value; null if its asset or the native coin has no price. A movement of
- * native coins needs no price.
- */
+/** Null if the asset or the native coin has no price. A movement of native coins needs none. */
 async function isLarge(
   chain: ChainReader,
   { asset, amount: units }: Movement,
@@ -156,7 +149,6 @@ async function watch(context: ServiceContext, threshold: bigint) {
   }
 }
 
-/** Large movements of any asset in the newest blocks. Amounts of tokens are compared with the threshold in dollars. */
 export const whaleWatch = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Whale watch',

@@ -6,10 +6,7 @@ export interface Decimal {
 
 const DECIMAL = /^(-?)(0|[1-9][0-9]{0,18})(?:\.([0-9]{1,12}))?$/
 
-/**
- * Parses up to 19 digits, a point with up to 12 more, and an optional minus. Undefined for any other text, as with an
- * exponent or a leading zero.
- */
+/** Up to 19 digits, up to 12 decimals, an optional minus; undefined for an exponent, a leading zero or other text. */
 export function parseDecimal(text: string): Decimal | undefined {
   const [matched, sign, whole = '', fraction = ''] = DECIMAL.exec(text) ?? []
   if (matched === undefined) return undefined
@@ -24,7 +21,6 @@ export function compareToWhole({ units, scale }: Decimal, whole: bigint): number
   return units === bound ? 0 : units < bound ? -1 : 1
 }
 
-/** The exact product. */
 export function product(a: Decimal, b: Decimal): Decimal {
   return { units: a.units * b.units, scale: a.scale + b.scale }
 }
@@ -34,10 +30,7 @@ export function unitsAt({ units, scale: own }: Decimal, scale: number): bigint {
   return units * 10n ** BigInt(scale - own)
 }
 
-/**
- * numerator / denominator, halves rounded away from zero so that a credit note mirrors its invoice. The denominator
- * must be positive.
- */
+/** Halves are rounded away from zero, so that a credit note mirrors its invoice. The denominator must be positive. */
 export function divideNearest(numerator: bigint, denominator: bigint): bigint {
   const size = numerator < 0n ? -numerator : numerator
   const rounded = (2n * size + denominator) / (2n * denominator)

@@ -46,11 +46,8 @@ const RESULT = Type.Object({
   number: Type.String(),
   currency: Type.String({ pattern: '^[A-Z]{3}$' }),
   issueDate: DAY,
-  /** Only in documents that have such a date. */
   dueOrValidUntil: Type.Optional(DAY),
-  /** Only in documents that have such a date. */
   deliveryDate: Type.Optional(DAY),
-  /** Only if unit prices, lines and discount include VAT. */
   pricesIncludeVat: Type.Optional(Type.Literal(true)),
   lines: Type.Array(
     Type.Object({
@@ -73,9 +70,7 @@ const RESULT = Type.Object({
   /** VAT per rate, after each rate's share of the discount; only if an item has a rate of its own. */
   vat: Type.Optional(Type.Array(Type.Object({ vatPercent: RATE, net: MONEY, amount: MONEY }))),
   grossTotal: MONEY,
-  /**
-   * `prepaid`: the amount paid before. `amountDue`: the rest of `grossTotal`. Only in invoices with a prepaid amount.
-   */
+  /** `amountDue` is the rest of `grossTotal`. Both only in invoices with a prepaid amount. */
   prepaid: Type.Optional(MONEY),
   amountDue: Type.Optional(MONEY),
   pages: Type.Integer({ minimum: 1, maximum: DOCUMENT_PAGES_MAX }),
@@ -87,10 +82,8 @@ const RESULT = Type.Object({
   }),
 })
 
-/** Result of a document service. */
 export type DocumentResult = Static<typeof RESULT>
 
-/** A service that sells one kind of document. */
 export function documentService(
   kind: DocumentKind,
   described: Omit<ServiceFacts, 'capability' | 'requestFormat' | 'sample'>,
@@ -121,10 +114,7 @@ export function documentService(
   })
 }
 
-/**
- * Why this node refuses a request today: a deadline before the issue date, a payment date in the future, a discount,
- * prepaid or credited amount that does not fit the sums, or characters without a font. Null if it does not.
- */
+/** Why this node refuses a request today; null if it does not. */
 function checkDocument(
   kind: DocumentKind,
   written: DocumentRequest,
@@ -173,10 +163,7 @@ async function makeDocument(
   }
 }
 
-/**
- * The request in final form. Whether a credit note turns its signs depends on the currency, which may be this node's
- * default.
- */
+/** Whether a credit note turns its signs depends on the currency, which may be this node's default. */
 function settled(kind: DocumentKind, written: DocumentRequest, context: ServiceContext) {
   const terms = termsOf(written, context)
   return { request: kind.credits ? credited(written, terms) : written, terms }
@@ -186,8 +173,7 @@ function settled(kind: DocumentKind, written: DocumentRequest, context: ServiceC
 function termsOf({ currency, issueDate, payment }: DocumentRequest, { clock, outside }: ServiceContext): DocumentTerms {
   const chosen = currency ?? outside.documents.currency
   const today = new Date(clock.now()).toISOString().slice(0, 10)
-  // East of UTC, the day of the payment may already have begun. Then the receipt takes that day, so that its date is
-  // not before the payment's.
+  // East of UTC, the day of the payment may have begun already. The receipt must not have an earlier date.
   const day = payment !== null && payment.paidOn > today ? payment.paidOn : today
   return { currency: chosen, digits: currencyDigits(chosen), issueDate: issueDate ?? day }
 }

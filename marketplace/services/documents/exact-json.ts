@@ -1,19 +1,17 @@
 import { encodeText } from '../../../consensus/primitives/text.ts'
 import { Problem } from './readers.ts'
 
-/** Maximum length of a document request, in bytes of UTF-8. */
 export const DOCUMENT_REQUEST_BYTES_MAX = 65_536
 
-/** Longer numbers are refused unread. A JSON number keeps at most 17 significant digits. */
+/** More than enough: a JSON number keeps at most 17 significant digits. */
 const NUMBER_CHARS_MAX = 40
 const NAME_SHOWN_MAX = 60
 
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
 
 /**
- * Parses JSON without loss. Returns the value or a {@link Problem}. A duplicate member is a problem, because the parser
- * would drop one. So is a number with an exponent or with more digits than JSON numbers keep: the parsed value must be
- * what was written, and exact amounts can be sent as text.
+ * Parses JSON without loss, or returns a {@link Problem}. A duplicate member is a problem, because the parser would
+ * keep only one of the two. So is a number with an exponent or with more digits than JSON numbers keep.
  */
 export function readExactJson(text: string): unknown {
   if (encodeText(text).length > DOCUMENT_REQUEST_BYTES_MAX)
@@ -36,7 +34,7 @@ export function readExactJson(text: string): unknown {
   }
 }
 
-/** The name of the first duplicate member in valid JSON, cut for display; undefined if there is none. */
+/** The name of the first duplicate member in valid JSON, cut for display. */
 function memberTwice(text: string): string | undefined {
   const open: Set<string>[] = []
   for (const [token, key] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]/g)) {

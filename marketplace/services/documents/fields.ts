@@ -13,15 +13,13 @@ const FAR_TOO_MANY_MARKS = new RegExp(`\\p{M}{${MARKS_MAX + COMPOSED_CHARS_MAX}}
 /** Control, format, private and unassigned characters, line and paragraph separators, and variation selectors. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}\p{Variation_Selector}]/u
 
-/** Soft hyphens and zero-width characters, as word processors insert them; they are removed. */
+/** Soft hyphens and zero-width characters, as word processors insert them. */
 const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g
 
-/** One line of printable text. */
 export function line(charsMax: number): Reader<string> {
   return (value, at) => printable(value, at, { charsMax, linesMax: 1 })
 }
 
-/** Printable text that may have line breaks. */
 export function lines(charsMax: number, linesMax: number): Reader<string> {
   return (value, at) => printable(value, at, { charsMax, linesMax })
 }
@@ -31,10 +29,7 @@ interface TextBounds {
   readonly linesMax: number
 }
 
-/**
- * Text as it will be typeset: composed (NFC), trimmed, line feeds between lines, tabs as spaces, invisible characters
- * removed.
- */
+/** Text as it will be typeset. */
 function printable(value: unknown, at: string, { charsMax, linesMax }: TextBounds): string | Problem {
   const where = linesMax === 1 ? 'on one line' : `on at most ${linesMax} lines`
   const expects = `text of 1 to ${charsMax} characters ${where}`
@@ -59,7 +54,6 @@ export function codePointName(character: string): string {
   return `U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** Bounds of an amount. */
 export interface DecimalBounds {
   readonly min: 'above 0' | '0 or more' | 'of either sign'
   readonly wholeMax: bigint
@@ -99,12 +93,10 @@ function calendarDay(text: string): string | undefined {
 
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'))
 
-/** Whether there is a currency with this code. */
 export function isCurrency(code: string): boolean {
   return CURRENCIES.has(code)
 }
 
-/** A currency of ISO 4217. */
 export const currency: Reader<string> = (value, at) =>
   typeof value === 'string' && isCurrency(value) ? value : takes(value, at, 'a currency of ISO 4217, like EUR')
 
@@ -129,7 +121,6 @@ function codeOf(value: unknown): string {
   return typeof value === 'string' ? value.replace(/\s/g, '').toUpperCase() : ''
 }
 
-/** A VAT or tax number of any country. */
 export const vatId: Reader<string> = shaped(
   line(32),
   /^(?=(.*[0-9]){2})[\p{L}0-9][\p{L}0-9 ./&+*-]*$/u,
@@ -150,10 +141,7 @@ function shaped(reader: Reader<string>, shape: RegExp, expects: string): Reader<
   }
 }
 
-/**
- * The check of ISO 13616: move the first four characters to the end, read letters as numbers from A = 10; the remainder
- * by 97 must be 1.
- */
+/** ISO 13616: the first four characters move to the end, letters count from A = 10; the remainder by 97 must be 1. */
 function ibanRemainder(account: string): bigint {
   const moved = account.slice(4) + account.slice(0, 4)
   return BigInt(moved.replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55))) % 97n

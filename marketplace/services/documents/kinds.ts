@@ -1,13 +1,11 @@
 import { BUILT_IN_SCRIPTS_SAID } from './scripts.ts'
 
-/** The differences between the five documents. */
 export interface DocumentKind {
   readonly type: 'invoice' | 'proforma' | 'receipt' | 'credit-note' | 'quote'
   readonly heading: string
   /** Request field that holds the document's number. */
   readonly numberField: string
   readonly buyerLabel: string
-  /** The due date or end of validity, if the document has one. */
   readonly deadline: {
     readonly field: 'dueDate' | 'validUntil'
     readonly label: string
@@ -17,7 +15,6 @@ export interface DocumentKind {
   readonly hasOriginalInvoice: boolean
   /** Whether it may state a delivery date, as VAT law requires of invoices. */
   readonly hasDeliveryDate: boolean
-  /** Whether a part of its total may have been paid before. */
   readonly hasPrepaid: boolean
   /** Whether it credits money: prices may then be below 0. */
   readonly credits: boolean
@@ -27,13 +24,9 @@ export interface DocumentKind {
   readonly notice: string | null
 }
 
-/** Terms of every kind, for the service descriptions. */
 export const DOCUMENT_TERMS = `unitPrice is before VAT unless pricesIncludeVat is true. vatRate is in percent, vatPercent that of one item, discount off the sum. Up to 200 items. Dates are YYYY-MM-DD, without issueDate today; currency is ISO 4217. Labels are English. ${BUILT_IN_SCRIPTS_SAID}`
 
-/**
- * The request format of a kind; fields with ? are optional. The registry's limit leaves no room for all fields; the
- * descriptions name those that are left out.
- */
+/** Fields with ? are optional. The registry's limit leaves no room for all; the descriptions name the others. */
 export function requestFormatOf({ numberField, deadline, hasPayment, hasOriginalInvoice }: DocumentKind): string {
   const fields = [
     numberField,
@@ -64,7 +57,6 @@ const PLAIN = {
   notice: null,
 } as const
 
-/** An invoice. */
 export const INVOICE: DocumentKind = {
   ...PLAIN,
   type: 'invoice',
@@ -77,7 +69,6 @@ export const INVOICE: DocumentKind = {
   grossLabel: 'Total due',
 }
 
-/** An invoice in advance; it is not a VAT invoice. */
 export const PROFORMA: DocumentKind = {
   ...PLAIN,
   type: 'proforma',
@@ -89,7 +80,6 @@ export const PROFORMA: DocumentKind = {
   notice: 'A pro forma invoice is not a VAT invoice.',
 }
 
-/** Confirms a payment. */
 export const RECEIPT: DocumentKind = {
   ...PLAIN,
   type: 'receipt',
@@ -101,7 +91,6 @@ export const RECEIPT: DocumentKind = {
   grossLabel: 'Total paid',
 }
 
-/** Takes back an invoice or a part of it. */
 export const CREDIT_NOTE: DocumentKind = {
   ...PLAIN,
   type: 'credit-note',
@@ -113,7 +102,6 @@ export const CREDIT_NOTE: DocumentKind = {
   grossLabel: 'Total credited',
 }
 
-/** An offer at a price. */
 export const QUOTE: DocumentKind = {
   ...PLAIN,
   type: 'quote',

@@ -6,7 +6,7 @@ import { list, optional, Problem, type Reader, record } from './readers.ts'
 import { computeTotals, itemsTotalOf } from './totals.ts'
 
 const ITEMS_MAX = 200
-/** Maximum VAT rates in one document. One page has room for the sums of this many. */
+/** One page has room for the sums of this many VAT rates. */
 export const RATES_MAX = 30
 const QTY_MAX = 1_000_000_000n
 const PRICE_MAX = 1_000_000_000n
@@ -14,13 +14,9 @@ const QTY_DECIMALS_MAX = 4
 const PRICE_DECIMALS_MAX = 6
 /** Local time is at most this far ahead of UTC. */
 const AHEAD_OF_UTC_MS = 14 * 3_600_000
-/**
- * Largest sum of the items of a document, before VAT is added, in whole units of the currency. So all sums fit their
- * column.
- */
+/** Largest sum of the items, without added VAT, in whole units of the currency. So all sums fit their column. */
 export const SUM_MAX = 1_000_000_000_000_000n
 
-/** The issuer of a document. */
 export interface Seller {
   readonly name: string
   readonly address: string | null
@@ -31,14 +27,12 @@ export interface Seller {
   readonly bic: string | null
 }
 
-/** The recipient of a document. */
 interface Buyer {
   readonly name: string
   readonly address: string | null
   readonly vatId: string | null
 }
 
-/** One position of a document. */
 export interface DocumentItem {
   readonly description: string
   readonly qty: Decimal
@@ -47,13 +41,12 @@ export interface DocumentItem {
   readonly vatPercent: Decimal | null
 }
 
-/** A discount on the sum of the items, in per cent or as an amount. One of the two fields is null. */
+/** A discount on the sum of the items, in per cent or as an amount. Exactly one field is null. */
 export interface Discount {
   readonly percent: Decimal | null
   readonly amount: Decimal | null
 }
 
-/** How the document was paid. */
 export interface Payment {
   readonly method: string
   readonly reference: string | null
@@ -77,7 +70,6 @@ export interface DocumentRequest {
   readonly payment: Payment | null
   readonly originalInvoice: string | null
   readonly deliveryDate: string | null
-  /** The amount that was paid before. */
   readonly prepaid: Decimal | null
   readonly notes: string | null
 }
@@ -103,7 +95,7 @@ const DISCOUNT = record<Discount>({
   amount: optional(decimal({ min: '0 or more', wholeMax: PRICE_MAX, decimalsMax: PRICE_DECIMALS_MAX })),
 })
 
-/** Up to the largest sum plus 100 % VAT. {@link prepaidProblem} limits it further, by the currency and the total. */
+/** Up to the largest sum plus 100 % VAT. {@link prepaidProblem} limits it further. */
 const PREPAID = decimal({ min: '0 or more', wholeMax: 2n * SUM_MAX, decimalsMax: PRICE_DECIMALS_MAX })
 
 const discount: Reader<Discount> = (value, at) => {
@@ -124,7 +116,6 @@ type SettledField =
   | 'prepaid'
   | 'pricesIncludeVat'
 
-/** Reads the request of a document, or returns its problem. */
 export function readDocumentRequest(kind: DocumentKind, text: string): DocumentRequest | Problem {
   const json = readExactJson(text)
   if (json instanceof Problem) return json
@@ -149,7 +140,7 @@ export function readDocumentRequest(kind: DocumentKind, text: string): DocumentR
   return problem ?? request
 }
 
-/** Readers of all fields of a kind, by the names that callers use, in the order in which a refusal lists them. */
+/** By the names that callers use, in the order in which a refusal lists them. */
 export function documentReaders(kind: DocumentKind): Readonly<Record<string, Reader<unknown>>> {
   const { numberField, deadline, hasPayment, hasOriginalInvoice, hasDeliveryDate, hasPrepaid, credits } = kind
   const item = record<DocumentItem>({
@@ -208,7 +199,6 @@ function paidLateProblem({ payment, issueDate }: DocumentRequest): Problem | und
   return new Problem(`payment.paidOn is after the day of issue; it takes ${issueDate} or an earlier day`)
 }
 
-/** The problem of a document whose deadline is before its issue date. */
 export function deadlineProblem(
   { deadline: rule }: DocumentKind,
   { deadline }: Pick<DocumentRequest, 'deadline'>,
@@ -218,25 +208,23 @@ export function deadlineProblem(
   return new Problem(`${rule.field} is before the day of issue; it takes ${issueDate} or a later day`)
 }
 
-/** The problem of a payment date in the future, that is, later than today in every time zone. */
+/** The problem of a payment date that is in the future in every time zone. */
 export function paymentProblem({ payment }: Pick<DocumentRequest, 'payment'>, nowMs: number): Problem | undefined {
   const latest = new Date(nowMs + AHEAD_OF_UTC_MS).toISOString().slice(0, 10)
   if (payment === null || payment.paidOn <= latest) return undefined
   return new Problem(`payment.paidOn is in the future; it takes ${latest} or an earlier day`)
 }
 
-/** The fields that determine a document's totals. */
 type Priced = Pick<DocumentRequest, 'items' | 'vatRate' | 'discount' | 'pricesIncludeVat'>
 
-/** The currency of a document, and its number of decimals. */
 interface Coinage {
   readonly currency: string
   readonly digits: number
 }
 
 /**
- * A credit note with positive credited amounts; a line below 0 reduces them. If the items sum to less than 0 with VAT
- * (or to 0 with VAT and less without), the caller listed changes of the invoice instead, so all signs are turned.
+ * A credit note has positive amounts. If the items sum to less than 0 with VAT (or to 0 with VAT and less without), the
+ * caller listed changes of the invoice instead, so all signs are turned.
  */
 export function credited<Request extends Priced>(request: Request, { digits }: Coinage): Request {
   const { items, vatRate, pricesIncludeVat } = request
@@ -247,10 +235,7 @@ export function credited<Request extends Priced>(request: Request, { digits }: C
   return { ...request, items: items.map((item) => ({ ...item, unitPrice: turned(item.unitPrice) })) }
 }
 
-/**
- * The problem of a credit note whose total with VAT has another sign than its total without. Call it only if {@link
- * discountProblem} found none.
- */
+/** The totals with and without VAT must not differ in sign. Call it only if {@link discountProblem} found none. */
 export function creditProblem(request: Priced, { currency, digits }: Coinage): Problem | undefined {
   const { net, gross } = computeTotals(request.items, { ...request, digits })
   if (net >= 0n && gross >= 0n) return undefined
@@ -262,7 +247,6 @@ export function creditProblem(request: Priced, { currency, digits }: Coinage): P
   )
 }
 
-/** The problem of a discount with too many decimals for the currency, or above the sum. */
 export function discountProblem(
   { discount, items }: Pick<Priced, 'discount' | 'items'>,
   { currency, digits }: Coinage,
@@ -277,10 +261,7 @@ export function discountProblem(
   return new Problem(`discount.amount is more than the items come to; it takes up to ${currency} ${most}`)
 }
 
-/**
- * The problem of a prepaid amount above the total, or with too many decimals for the currency. Call it only if {@link
- * discountProblem} found none.
- */
+/** Call it only if {@link discountProblem} found none. */
 export function prepaidProblem(
   { prepaid, ...priced }: Priced & Pick<DocumentRequest, 'prepaid'>,
   { currency, digits }: Coinage,
@@ -294,9 +275,7 @@ export function prepaidProblem(
   return new Problem(`prepaid is more than there is to pay; it takes up to ${currency} ${most}`)
 }
 
-/**
- * The free texts of a request that will be typeset. Its other fields have only characters that the built-in fonts have.
- */
+/** The free texts of a request. Its other fields have only characters that the built-in fonts have. */
 export function textsOf(request: DocumentRequest): readonly string[] {
   const { number, seller, buyer, items, payment, originalInvoice, notes } = request
   const texts = [

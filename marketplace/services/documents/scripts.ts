@@ -8,10 +8,7 @@ const BUILT_IN_SCRIPTS = ['Latin', 'Greek', 'Cyrillic', 'Armenian', 'Georgian']
 /** The end of a document service's description, if the operator configured no fonts. */
 export const BUILT_IN_SCRIPTS_SAID = said(BUILT_IN_SCRIPTS)
 
-/**
- * A document service with these scripts in its description, the most common first: as many as the registry's limit
- * allows.
- */
+/** Replaces the scripts in the description: as many of these, from the first on, as the registry's limit allows. */
 export function withScripts(definition: ServiceDefinition, scripts: readonly string[]): ServiceDefinition {
   if (!definition.description.endsWith(BUILT_IN_SCRIPTS_SAID)) return definition
   const terms = definition.description.slice(0, -BUILT_IN_SCRIPTS_SAID.length)

@@ -12,7 +12,6 @@ export interface DocumentTerms {
   readonly issueDate: string
 }
 
-/** The figures of a document. */
 export interface Figures {
   readonly terms: DocumentTerms
   readonly totals: Totals
@@ -21,8 +20,7 @@ export interface Figures {
 type Printed = (units: bigint) => string
 
 /**
- * The sums below the rows. Net prices add up to a net total, VAT and a gross total; gross prices add up to the gross
- * total, with the contained VAT below it. If a part was paid before, the amount due comes last.
+ * Net prices add up to a net total, VAT and a gross total. Gross prices add up to the gross total, which contains VAT.
  */
 export function sumsOf(
   kind: DocumentKind,
@@ -71,7 +69,6 @@ function vatLines({ rates }: Totals, { pricesIncludeVat }: DocumentRequest, sum:
   })
 }
 
-/** Explains how the figures were rounded, with the notice of the document's kind. */
 export function ruleOf(
   { notice }: DocumentKind,
   { discount, pricesIncludeVat }: DocumentRequest,

@@ -1,19 +1,18 @@
 import { type Decimal, decimalText, divideNearest, product, unitsAt } from './decimal.ts'
 
-/** An item's quantity and price; `vatPercent` if its VAT rate differs from the document's. */
+/** `vatPercent` is set if the item's VAT rate differs from the document's. */
 export interface PricedItem {
   readonly qty: Decimal
   readonly unitPrice: Decimal
   readonly vatPercent?: Decimal | null
 }
 
-/** Terms for all items: VAT in per cent, and the discount on their sum, in per cent or as an amount. */
+/** `vatRate` is in per cent. The discount is taken off the sum of the items. */
 export interface PricedTerms {
   readonly vatRate: Decimal
   readonly discount: { readonly percent: Decimal | null; readonly amount: Decimal | null } | null
   /** Decimals of amounts. */
   readonly digits: number
-  /** Whether prices include VAT; otherwise VAT is added. */
   readonly pricesIncludeVat?: boolean
 }
 
@@ -51,7 +50,6 @@ const DIGITS: ReadonlyMap<string, number> = new Map(
   }).flatMap(([digits, codes]) => codes.split(' ').map((code) => [code, Number(digits)] as const)),
 )
 
-/** Decimals of amounts in a currency of ISO 4217. */
 export function currencyDigits(currency: string): number {
   return DIGITS.get(currency) ?? 2
 }
@@ -62,10 +60,9 @@ export function itemsTotalOf(items: readonly PricedItem[], digits: number): bigi
 }
 
 /**
- * Each line is quantity x price, rounded to the minor unit, halves away from zero. VAT is computed once per rate, on
- * the sum of its lines minus their share of the discount: VAT rounded per line would not equal the rate of the net
- * total. If prices include VAT, the gross sums are kept and VAT is extracted from them, so that the document matches
- * what a cash register shows.
+ * VAT is computed once per rate, on the sum of its lines minus their share of the discount: VAT rounded per line would
+ * not equal the rate of the net total. If prices include VAT, it is extracted from the gross sums, so that the document
+ * matches what a cash register shows.
  */
 export function computeTotals(items: readonly PricedItem[], terms: PricedTerms): Totals {
   const lines = items.map((item) => lineAmount(item, terms.digits))
@@ -86,7 +83,6 @@ export function computeTotals(items: readonly PricedItem[], terms: PricedTerms):
   return { lines, itemsTotal, discount, net, rates, vat, gross: net + vat }
 }
 
-/** VAT on a net sum, or contained in a gross sum. */
 function vatTotal(rate: Decimal, sum: bigint, { pricesIncludeVat }: PricedTerms): VatTotal {
   const hundred = 100n * 10n ** BigInt(rate.scale)
   if (pricesIncludeVat !== true) return { rate, net: sum, vat: divideNearest(sum * rate.units, hundred) }
@@ -94,7 +90,6 @@ function vatTotal(rate: Decimal, sum: bigint, { pricesIncludeVat }: PricedTerms)
   return { rate, net: sum - vat, vat }
 }
 
-/** No discount on a sum of 0 or less. */
 function discountOf(sum: bigint, { discount, digits }: PricedTerms): bigint {
   if (sum <= 0n) return 0n
   if (discount?.amount != null) return unitsAt(discount.amount, digits)

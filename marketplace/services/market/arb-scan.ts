@@ -41,7 +41,6 @@ const WIDEST = Type.Object({
   transactionFees: ASSET_AMOUNT,
 })
 
-/** Result fields, without the envelope. */
 export const ARB_SCAN = {
   symbol: Type.String(),
   impliedPrices: Type.Array(WAY),
@@ -52,7 +51,7 @@ export const ARB_SCAN = {
 }
 const FACTS = Type.Object(ARB_SCAN)
 
-/** The scan at the head. Call it within `atOneHead`. */
+/** Call it within `atOneHead`. */
 export async function arbScanFacts(chain: ChainReader): Promise<Static<typeof FACTS>> {
   const ways = await dollarWays(chain)
   const spread = widestSpread(chain, ways)
@@ -101,14 +100,13 @@ function namesOf(pools: DollarWay['pools']): string[] {
   return pools.map(({ name }) => name)
 }
 
-/** All pool fees on a tiny trade, compounded: 100 (1 - product of (1 - fee)), truncated to 4 decimals. */
+/** 100 (1 - product of (1 - fee)), truncated to 4 decimals. */
 function feesPct(pools: DollarWay['pools']): number {
   const kept = pools.reduce((product, { pool }) => product * BigInt(BPS - pool.feeBps), 1n)
   const whole = BigInt(BPS) ** BigInt(pools.length)
   return pctOfPpm(((whole - kept) * 1_000_000n) / whole)
 }
 
-/** Differences of the native coin's price between pools. */
 export const arbScan = defineService({
   serviceId: ID,
   name: 'Arbitrage scan',

@@ -1,28 +1,23 @@
 import { type Hit, TextIndex } from '../../queries/bm25.ts'
 import type { ServiceFacts } from '../service.ts'
 
-/** The searchable fields of a service. */
 export type FindableService = Pick<ServiceFacts, 'serviceId' | 'name' | 'description' | 'capability' | 'words'>
 
-/** A service that was found. */
 export type FoundService<T> = Pick<Hit<T>, 'found' | 'score'>
 
-/**
- * Numbers, hosts and addresses are input for a service. They do not describe it, so they are removed from the question.
- */
+/** Numbers, hosts and addresses are input for a service. They do not say which service is wanted. */
 const MATERIAL = /(?<!\S)(?:\p{N}[\p{N}.,:]*|0x[0-9a-f]+|\S+(?:@|:\/\/|\.(?=[\p{L}\p{N}]))\S+)(?=[\s?!,;]|$)/giu
 /** A service that covers less than this share of a question is not a match. */
 const COVERAGE_MIN = 0.44
 /** Minimum share of the best score for further matches. */
 const ALSO = 0.35
 
-/** A search index of services. It does not follow later changes of them. */
+/** The index does not follow later changes of the services. */
 export interface ServiceIndex<T> {
   readonly texts: TextIndex<T>
   readonly idOf: (one: T) => string
 }
 
-/** Builds an index of services: id and name weigh most, then capability and search words, then the description. */
 export function serviceIndex<T>(all: readonly T[], factsOf: (one: T) => FindableService): ServiceIndex<T> {
   const texts = new TextIndex(all, (one) => {
     const { serviceId, name, capability, words, description } = factsOf(one)
@@ -36,10 +31,8 @@ export function serviceIndex<T>(all: readonly T[], factsOf: (one: T) => Findable
 }
 
 /**
- * Finds services for a question in plain words, by BM25. A match whose id is the question comes first, then the other
- * matches that may be available, then those that are not; within each group the best come first. `isAvailable` returns
- * null if this node cannot know. Empty without a match, or if the question has no meaningful word. Every search of the
- * node uses this function.
+ * Finds services by BM25. Matches whose id is the question come first, then matches that may be available, then the
+ * others; the best first in each group. `isAvailable` returns null if this node cannot know.
  */
 export function findServices<T>(
   { texts, idOf }: ServiceIndex<T>,

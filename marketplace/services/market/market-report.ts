@@ -19,13 +19,11 @@ import { priceFeed, priceFeedFacts } from './price-feed.ts'
 import { REPORT_DATA, type ReportData, reportSections, unknownFields, wordCount } from './report-sections.ts'
 
 const ID = 'node-market-report' as ServiceId
-/** Maximum pools in the report. */
 const POOLS_SHOWN = 10
 
 const RESULT = Type.Object({
   ...CHAIN_ENVELOPE,
   markdown: Type.String(),
-  /** Sections of the text, in order. */
   sections: Type.Array(Type.Object({ id: Type.String(), title: Type.String() })),
   data: REPORT_DATA,
   wordCount: Type.Integer({ minimum: 1 }),
@@ -52,7 +50,7 @@ function write(symbol: string, height: number, data: ReportData) {
   return { markdown, sections: contents, data, wordCount: wordCount(markdown), unknown: [...unknownFields(data)] }
 }
 
-/** A service's sample without its envelope, as the report's data has it. */
+/** The sample without its envelope. */
 function bodyOf<T>({ sample }: Pick<ServiceDefinition, 'sample'>): T {
   const envelope = Object.keys(CHAIN_ENVELOPE)
   return Object.fromEntries(Object.entries(sample).filter(([field]) => !envelope.includes(field))) as T
@@ -67,7 +65,6 @@ const SAMPLE_DATA: ReportData = {
   bridgeStatus: bodyOf(bridgeStatus),
 }
 
-/** The market as sentences and tables. */
 export const marketReport = defineService({
   serviceId: ID,
   name: 'Market report',

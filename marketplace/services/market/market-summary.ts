@@ -44,7 +44,6 @@ const SWAP = Type.Object({
   priceImpactPct: Type.Number({ minimum: 0, maximum: 100 }),
 })
 
-/** Result fields, without the envelope. */
 export const MARKET_SUMMARY = {
   price: Type.Object({
     symbol: SYMBOL,
@@ -72,7 +71,7 @@ export const MARKET_SUMMARY = {
 }
 const FACTS = Type.Object(MARKET_SUMMARY)
 
-/** The summary, computed from a market that was read at the same head. */
+/** The market must have been read at the same head. */
 export async function marketSummaryFacts(chain: ChainReader, market: Market): Promise<Static<typeof FACTS>> {
   const native = await nativeMarket(chain)
   const price = {
@@ -128,7 +127,6 @@ function swapFacts(chain: ChainReader, trade: Trade): Static<typeof SWAP> {
   }
 }
 
-/** Overview of the market. */
 export const marketSummary = defineService({
   serviceId: ID,
   name: 'Market summary',

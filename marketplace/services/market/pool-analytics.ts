@@ -32,7 +32,6 @@ const FORMAT = {
   requestFormat: 'token symbol, pool name as FAR-FUSD-30, or pool id; empty for the pools that hold most',
   example: 'FAR-FUSD-30',
 }
-/** Maximum pools in a result. */
 export const ANALYSED_POOLS_MAX = 20
 /** Trade sizes of the impact table, in thousandths of the reserve of the sold asset. */
 const SIZES_PER_MILLE = [1n, 5n, 10n, 50n, 100n]
@@ -62,7 +61,6 @@ const POOL = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** Result fields, without the envelope. */
 export const POOL_ANALYTICS = {
   lpAprFormula: Type.String(),
   impactRule: Type.String(),
@@ -75,7 +73,7 @@ const RESULT = Type.Object({ ...CHAIN_ENVELOPE, ...POOL_ANALYTICS })
 const IMPACT_RULE =
   'price of the executed swap below the price before it, fee included; sold is the first reserve, the sizes are parts of it'
 
-/** Analytics of the largest pools, from a market that was read at the same head. */
+/** The market must have been read at the same head. */
 export async function topPoolsFacts(chain: ChainReader, market: Market, count: number): Promise<Static<typeof FACTS>> {
   return factsOf(chain, market.pools.slice(0, count), market.complete && market.pools.length <= count)
 }
@@ -158,7 +156,6 @@ function impactOf({ x, y, pool }: PoolRow, perMille: bigint): Static<typeof IMPA
   }
 }
 
-/** Reserves, volume, yield and depth of pools. */
 export const poolAnalytics = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Pool analytics',

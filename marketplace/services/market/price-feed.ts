@@ -27,7 +27,6 @@ const ID = 'node-price-feed' as ServiceId
 const HOUR_MS = 3_600_000
 const LOW_BELOW_USD = usd(LOW_DEPTH)
 
-/** Result fields, without the envelope. */
 export const PRICE_FEED = {
   symbol: SYMBOL,
   priceUsd: PRICE,
@@ -53,7 +52,7 @@ export const PRICE_FEED = {
 }
 const FACTS = Type.Object(PRICE_FEED)
 
-/** The price feed, computed from a market that was read at the same head. */
+/** The market must have been read at the same head. */
 export async function priceFeedFacts(chain: ChainReader, market: Market): Promise<Static<typeof FACTS>> {
   const native = await nativeMarket(chain)
   const coin = { decimals: chain.ruleBook.params.decimals }
@@ -98,7 +97,6 @@ function meanFacts(mean: MeanPrice | null, coin: { readonly decimals: number }) 
   return { priceUsd: usdPrice(coin, { microsPerUnit: mean.mean }) as number, fromHeight, toHeight }
 }
 
-/** Price of the native coin. */
 export const priceFeed = defineService({
   serviceId: ID,
   name: 'Price feed',

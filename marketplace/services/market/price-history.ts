@@ -85,8 +85,7 @@ function pricedPair(chain: ChainReader): Pair | null {
 }
 
 /**
- * First hour of the window. It is not before the pool existed, not before block 1 (the first whose time a miner set),
- * and not before the hour from which all trades are known here.
+ * Not before the pool, block 1 (the first whose time a miner set), or the hour from which all trades are known here.
  */
 function firstHour(chain: ChainReader, { pool }: PoolRow): number {
   const top = chain.head.header.height
@@ -142,7 +141,7 @@ function candleFacts(
   }
 }
 
-/** Hours of the window without a trade; adjacent hours are joined. */
+/** Adjacent hours without a trade are joined. */
 function gapsOf(traded: readonly HourlyCandle[], from: number, to: number): Static<typeof GAP>[] {
   const hours = [...traded.map(({ hour }) => hour), to]
   return hours.flatMap((hour, i) => {
@@ -156,7 +155,6 @@ function hourText(hour: number): string {
   return new Date(startOfHour(hour)).toISOString()
 }
 
-/** Hourly candles of a pool. */
 export const priceHistory = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Price history',

@@ -7,7 +7,7 @@ import { POOL_ANALYTICS } from './pool-analytics.ts'
 import { PRICE_FEED } from './price-feed.ts'
 import { amountText, countText, dollarText, minuteText, percentText, UNKNOWN_FIGURE } from './report-figures.ts'
 
-/** Data of a market report: results of other services at one head, without their envelopes. */
+/** Results of other services at one head, without their envelopes. */
 export const REPORT_DATA = Type.Object({
   priceFeed: Type.Object(PRICE_FEED),
   marketSummary: Type.Object(MARKET_SUMMARY),
@@ -17,17 +17,14 @@ export const REPORT_DATA = Type.Object({
   bridgeStatus: Type.Object(BRIDGE_STATUS),
 })
 
-/** The data of a report. */
 export type ReportData = Static<typeof REPORT_DATA>
 
-/** One section of a report. */
 export interface ReportSection {
   readonly id: string
   readonly title: string
   readonly markdown: string
 }
 
-/** All sections of a report, in order; sections with unknown data are included. */
 export function reportSections(data: ReportData): readonly ReportSection[] {
   return [
     section('summary', 'Summary', summaryLines(data)),
@@ -42,7 +39,6 @@ export function reportSections(data: ReportData): readonly ReportSection[] {
   ]
 }
 
-/** Number of words in a text, separated by whitespace. */
 export function wordCount(text: string): number {
   return text.split(/\s+/).filter((word) => word !== '').length
 }
@@ -56,7 +52,6 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): r
   return [line(head), line(head.map(() => '---')), ...rows.map(line)]
 }
 
-/** The report's main points, in whole sentences. */
 function summaryLines(data: ReportData): readonly string[] {
   const { priceFeed, marketSummary, poolAnalytics, arbScan, stableHealth, bridgeStatus } = data
   return [
@@ -204,7 +199,6 @@ function unknownLines(data: ReportData): readonly string[] {
   return missing.length === 0 ? ['Everything above is known.'] : missing.map((field) => `- ${field}`)
 }
 
-/** Unknown fields of the data, prefixed with their service. */
 export function unknownFields(data: ReportData): readonly string[] {
   return Object.entries(data).flatMap(([service, { unknown }]) => unknown.map((field) => `${service}.${field}`))
 }

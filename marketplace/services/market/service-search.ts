@@ -58,7 +58,6 @@ function parse(request: string): Result<string> {
   return termsOf(text).length > 0 ? ok(text) : unusable('no word to search for', FORMAT)
 }
 
-/** A callable service, as the search sees it. */
 interface Entry {
   readonly agent: AgentFacts
   readonly row: ServiceRow
@@ -68,7 +67,7 @@ function entriesOf(agent: AgentFacts): readonly Entry[] {
   return agent.services.filter(({ service }) => !service.retired).map((row) => ({ agent, row }))
 }
 
-/** Services of the registry. This node's own come first, so that the limit never cuts them off. */
+/** This node's own services come first, so that the limit never cuts them off. */
 async function registry({ chain, shelf }: ServiceContext): Promise<{ entries: readonly Entry[]; truncated: boolean }> {
   const own = shelf === null ? undefined : await agentNamed(chain, shelf.agentId)
   const entries: Entry[] = own === undefined ? [] : [...entriesOf(own)]
@@ -84,10 +83,7 @@ async function registry({ chain, shelf }: ServiceContext): Promise<{ entries: re
   return { entries, truncated }
 }
 
-/**
- * Price of a call in the head's epoch, in base units of the native coin. Null if the coin has no price, or if no supply
- * reaches the sum.
- */
+/** In base units of the native coin. Null if the coin has no price, or if no supply reaches the sum. */
 function nativePrice(chain: ChainReader, { service }: ServiceRow): bigint | null {
   const { height } = chain.head.header
   const { market } = chain.ruleBook.at(height)
@@ -96,7 +92,7 @@ function nativePrice(chain: ChainReader, { service }: ServiceRow): bigint | null
   return (price && nativeOfMicros(price, priceInEpoch(service, epoch))) ?? null
 }
 
-/** Whether a service of this node's operator is available; null for a service of another operator, who alone knows. */
+/** Null for a service of another operator, who alone knows. */
 function isAvailable({ shelf }: ServiceContext, { agent, row }: Entry): boolean | null {
   return shelf?.agentId === agent.agentId ? (shelf.isAvailable(row.serviceId) ?? false) : null
 }
@@ -149,7 +145,6 @@ async function search(context: ServiceContext, query: string) {
   }
 }
 
-/** Keyword search over the services of the on-chain registry. */
 export const serviceSearch = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Service search',

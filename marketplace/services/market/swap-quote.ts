@@ -45,7 +45,6 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** A swap as the request states it. */
 interface Wanted {
   readonly amount: string
   readonly from: string
@@ -59,7 +58,6 @@ function parse(request: string): Result<Wanted> {
   return wanted.from === wanted.to ? unusable('both symbols are the same', FORMAT) : ok(wanted)
 }
 
-/** The request with its assets, or the fault if this chain cannot quote it. */
 function read(chain: ChainReader, { amount, from, to }: Wanted): QuoteRequest | Fault {
   const [assetIn, assetOut] = [assetNamed(chain, from), assetNamed(chain, to)]
   if (assetIn === undefined || assetOut === undefined) {
@@ -123,7 +121,6 @@ function feeFacts(chain: ChainReader, { poolId, pool, assetIn, fee }: QuotedHop)
   return { pool: name, pct: feePct, amount: assetAmount(recordedAsset(chain, assetIn), fee) }
 }
 
-/** What a swap would pay in the next block. */
 export const swapQuote = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Swap quote',

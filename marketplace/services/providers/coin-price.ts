@@ -7,7 +7,6 @@ import { atOneHead } from '../../queries/one-head.ts'
 import { orNull, SYMBOL, usdPrice } from '../amounts.ts'
 import { CHANGE_PCT, changePct, PRICE } from '../figures.ts'
 
-/** Price of the native coin, as part of a result about other assets. */
 export const COIN_PRICE = Type.Object({
   symbol: SYMBOL,
   /** Spot price of the coin's deepest dollar pool, as in the price feed. */
@@ -17,7 +16,7 @@ export const COIN_PRICE = Type.Object({
   source: orNull(Type.String()),
 })
 
-/** Price of the native coin as in the price feed, with the time of its block (ISO 8601). */
+/** `pricedAt` is the time of the head's block (ISO 8601). */
 export interface CoinPrice {
   readonly symbol: string
   readonly priceUsd: number | null
@@ -26,7 +25,7 @@ export interface CoinPrice {
   readonly pricedAt: string
 }
 
-/** Reads the price of the native coin at the head; throws if the head keeps changing. */
+/** Throws if the head keeps changing. */
 export async function coinPrice(chain: ChainReader): Promise<CoinPrice> {
   const { symbol } = coinOf(chain)
   const reading = await atOneHead(chain, async ({ header }) => {

@@ -17,7 +17,6 @@ const ID = 'node-crypto-price' as ServiceId
 const FORMAT = { requestFormat: 'BTC | ETH | SOL | BNB | LTC | FAR', example: 'BTC' }
 const REQUEST_CHARS_MAX = 32
 const PCT_DECIMALS = 4
-/** Common names of the assets. */
 const ALIASES: Readonly<Record<string, Major>> = {
   BITCOIN: 'BTC',
   XBT: 'BTC',
@@ -72,7 +71,6 @@ async function nativeCoinPrice({ chain, clock }: ServiceContext): Promise<[Price
   ]
 }
 
-/** Price of one asset. */
 export const cryptoPrice = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Crypto price',

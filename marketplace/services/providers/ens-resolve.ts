@@ -47,9 +47,7 @@ function parse(request: string): Result<Asked> {
   return ok({ input, query: { name: input } })
 }
 
-/**
- * The query, its name in the normal form of ENSIP-15; null if ENSIP-15 forbids the name or its normal form is too long.
- */
+/** The name in the normal form of ENSIP-15; null if ENSIP-15 forbids the name or the normal form is too long. */
 function queryOf({ query }: Asked, evm: EvmReader): EnsQuery | null {
   if ('address' in query) return query
   const name = evm.ensName(query.name)
@@ -68,7 +66,6 @@ function fieldsOf({ input, query }: Asked, { forwardVerified, ...facts }: EnsFac
   }
 }
 
-/** ENS records of a name or an address. */
 export const ensResolve = defineService<Asked, typeof RESULT>({
   serviceId: ID,
   name: 'ENS lookup',

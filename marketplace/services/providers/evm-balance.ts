@@ -30,7 +30,6 @@ const RESULT = Type.Object({
   blockNumber: Type.Integer({ minimum: 0 }),
 })
 
-/** ETH and USDC balance of an address on Base. */
 export const evmBalance = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'EVM balance',

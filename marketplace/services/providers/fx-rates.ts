@@ -17,10 +17,7 @@ const CURRENCY = /^[A-Z]{3}$/
 const AMOUNT_MAX = 10n ** 15n
 const AMOUNT_DECIMALS = 8
 const RATE_DECIMALS = 12
-/**
- * Significant digits of a rate, and decimals of a result. Rates and results are rounded half up; a result is rounded
- * from the exact product.
- */
+/** Significant digits of a rate, and decimals of a result. */
 const [RATE_DIGITS, RESULT_DECIMALS] = [10, 6]
 
 const CODE = Type.String({ pattern: '^[A-Z]{3}$' })
@@ -43,7 +40,6 @@ const WORDS = {
   note: 'Reference rates of the European Central Bank, not tradable. Rates have 10 significant digits, rounded half up; a result is the exact product, rounded half up to 6 decimals.',
 }
 
-/** A conversion, or all rates of one currency. */
 type Wanted =
   | { readonly amount: string; readonly units: bigint; readonly from: string; readonly to: string }
   | { readonly base: string }
@@ -98,7 +94,6 @@ function roundedResult(units: bigint, { numerator, denominator }: Ratio): bigint
   return (units * numerator * 2n + whole) / (whole * 2n)
 }
 
-/** Converts an amount between currencies, or lists all rates of one currency. */
 export const fxRates = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Exchange rates',

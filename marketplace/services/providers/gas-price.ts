@@ -48,7 +48,6 @@ const RESULT = Type.Object({
   transferEth: Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{1,18})?$' }),
   transferUsd: USD_AMOUNT,
   ethUsd: USD_AMOUNT,
-  /** Source of the price of ether. */
   ethUsdSource: orNull(SOURCE),
   excludes: Type.Array(Type.String()),
   blockNumber: Type.Integer({ minimum: 0 }),
@@ -62,12 +61,10 @@ function parse(request: string): Result<EvmNetworkName | null> {
   return network === undefined ? unusable(`networks are ${EVM_NETWORKS.join(' and ')}`, FORMAT) : ok(network)
 }
 
-/** The requested network, or the first that can be read now. */
 function networkOf(named: EvmNetworkName | null, { outside }: ServiceContext): EvmNetworkName | undefined {
   return named ?? EVM_NETWORKS.find((network) => outside.evm.readiness(network).available)
 }
 
-/** Ready if any network can be read now. Otherwise the reason, and the settings that would change it. */
 function readinessOf(context: ServiceContext): Readiness {
   const each = EVM_NETWORKS.map((network) => context.outside.evm.readiness(network))
   const [best] = [
@@ -78,13 +75,12 @@ function readinessOf(context: ServiceContext): Readiness {
   return notConfigured('a node of ethereum or base', ...each.flatMap((one) => (one.available ? [] : one.requires)))
 }
 
-/** Price of one ether in dollars, with its source. */
 interface EtherPrice {
   readonly usd: number
   readonly source: Source
 }
 
-/** The price of ether, or null if unknown: the result is useful without it. */
+/** Null if the price is unknown: the result is useful without it. */
 async function etherPrice({ outside }: ServiceContext, signal: AbortSignal): Promise<EtherPrice | null> {
   const isAsked = outside.prices.readiness().available
   const limit = AbortSignal.any([signal, AbortSignal.timeout(PRICE_MS)])
@@ -126,7 +122,6 @@ function gwei(wei: bigint): number {
   return Number(formatAmount(wei, 9))
 }
 
-/** Gas price of an EVM network, with the cost of a plain transfer. */
 export const gasPrice = defineService<EvmNetworkName | null, typeof RESULT>({
   serviceId: ID,
   name: 'EVM gas price',

@@ -30,7 +30,6 @@ const RESULT = Type.Object({
   base64: Type.String({ pattern: '^[A-Za-z0-9+/]+={0,2}$' }),
   /** The backend's name of the model; null if no model made the picture. */
   model: orNull(Type.String()),
-  /** Whether the picture is meant to depict the prompt. */
   depictsPrompt: Type.Boolean(),
   unknown: UNKNOWN,
 })
@@ -105,7 +104,6 @@ function withWaysOut(readiness: Readiness): Readiness {
   return { ...readiness, requires: ['models.file', 'models.procedural-images'] }
 }
 
-/** A picture of what a prompt says, by an image model. */
 export const imageGen: ServiceDefinition = defineService<string, typeof RESULT>({
   ...COMMON,
   name: 'Image generation',

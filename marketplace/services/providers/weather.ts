@@ -82,14 +82,12 @@ function check(query: PlaceQuery, { outside }: ServiceContext): Fault | null {
   return refusal(`places cannot be found by name here (${names.reason}): give coordinates`, FORMAT)
 }
 
-/** Names of null fields, without duplicates. */
 function unknownOf({ place, current, daily }: WeatherReport): string[] {
   const named = (of: string, fields: object): string[] => unknownIn({ ...fields }).map((name) => `${of}.${name}`)
   const all = [...named('place', place), ...named('current', current), ...daily.flatMap((day) => named('daily', day))]
   return [...new Set(all)]
 }
 
-/** Current weather of a place, and a three-day forecast. */
 export const weather = defineService<PlaceQuery, typeof RESULT>({
   serviceId: ID,
   name: 'Weather',

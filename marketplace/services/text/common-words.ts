@@ -1,6 +1,6 @@
 /**
- * Common words of languages, by BCP 47 code: function words, and words that are frequent in short texts. A word may be
- * listed for several languages. Many words that are also names, or that English borrowed, are left out.
+ * Common words by BCP 47 code of their language. A word may be listed for several languages. Many words that are also
+ * names, or that English borrowed, are left out.
  */
 export const COMMON_WORDS: Readonly<Record<string, ReadonlySet<string>>> = {
   en: listed(`the and that this these those with without it its not are you your they their them from which what when who whom whose

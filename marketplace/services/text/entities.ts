@@ -50,10 +50,7 @@ const NAMED: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/**
- * The character of an entity, from the groups of {@link ENTITY}; undefined if the name is unknown, or if the number is
- * below 32 or no character of Unicode.
- */
+/** Takes the groups of {@link ENTITY}; undefined for an unknown name, or a number below 32 or outside Unicode. */
 export function entitySign(decimal?: string, hex?: string, name?: string): string | undefined {
   if (name !== undefined) return NAMED.get(name) ?? NAMED.get(name.toLowerCase())
   const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal)

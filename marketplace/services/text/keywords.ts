@@ -48,7 +48,7 @@ const WORK: TextWork<typeof ANSWER, 'text/subjects'> = {
   own: { task: 'text/subjects', engine: 'extractive-phrases' },
 }
 
-/** Whether the text contains a found term, in any case: models tend to add terms that are not in the text. */
+/** Models tend to add terms that are not in the text. */
 function isIn(text: string): (found: { readonly text: string }) => boolean {
   const flat = flattened(text)
   return (found) => flat.includes(flattened(found.text))
@@ -58,7 +58,6 @@ function flattened(text: string): string {
   return text.toLowerCase().replaceAll(/\s+/g, ' ').trim()
 }
 
-/** A model's answer without the keywords and entities that are not in the text. The best keywords come first. */
 function found({ keywords, entities, topics }: Static<typeof ANSWER>, text: string): Static<typeof ANSWER> {
   const isThere = isIn(text)
   return {
@@ -73,7 +72,6 @@ function parse(request: string): Result<string> {
   return /\p{L}{2}/u.test(text) || /\p{Lo}/u.test(text) ? ok(text) : unusable('there are no words', FORMAT)
 }
 
-/** Keywords, entities and topics of a text. */
 export const keywords = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Keywords',

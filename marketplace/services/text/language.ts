@@ -1,7 +1,6 @@
 import { francAll } from 'franc'
 import { type WordSigns, wordSigns } from './word-signs.ts'
 
-/** The guessed language of a text. */
 export interface LanguageGuess {
   /** BCP 47 code; `und` if it cannot be told. */
   readonly language: string
@@ -30,9 +29,8 @@ const ENGLISH_WORDS_MIN = 0.06
 const SHORT_CHARS_MAX = 300
 const SHORT_LIKENESS_MIN = 0.9
 /**
- * `ENGLISH_SURE` words that only English has decide for English. `FOREIGN_SURE` words that English does not have decide
- * against it. Words of one kind decide only if they outnumber the other kind. In a very short text one foreign word is
- * enough (`FOREIGN_SHARE`).
+ * Numbers of known words that decide: words that only English has, and words that English does not have. In a very
+ * short text one foreign word is enough (`FOREIGN_SHARE`).
  */
 const ENGLISH_SURE = 3
 const FOREIGN_SURE = 2
@@ -42,10 +40,7 @@ const ENGLISH = ['eng', 'sco']
 
 const ASSUMED_ENGLISH: LanguageGuess = { language: 'en', assumed: true }
 
-/**
- * Guesses the language of a text from its beginning: by its script, by known words, or else by letter trigrams. It
- * never throws.
- */
+/** Guesses by script, by known words, or else by letter trigrams; never throws. */
 export function guessLanguage(text: string): LanguageGuess {
   const seen = text.slice(0, GUESS_CHARS_MAX)
   if (isForeignScript(seen)) return { language: codeOf(francAll(seen)[0]?.[0] ?? 'und'), assumed: false }
@@ -62,7 +57,6 @@ export function guessLanguage(text: string): LanguageGuess {
     : { language: codeOf(best), assumed: false }
 }
 
-/** Whether more words are foreign than English, and the foreign ones are more than a lone word among many. */
 function isForeign({ words, english, foreign }: WordSigns): boolean {
   return foreign > english && (foreign >= FOREIGN_SURE || foreign >= words * FOREIGN_SHARE)
 }
@@ -84,7 +78,6 @@ function likeness(ranked: readonly (readonly [string, number])[]): number {
   return Math.max(...ENGLISH.map((code) => ranked.find(([other]) => other === code)?.[1] ?? 0))
 }
 
-/** English name of a language. */
 export function languageName({ language }: Pick<LanguageGuess, 'language'>): string {
   return language === 'und' ? 'another language' : (NAMES.of(language) ?? language)
 }

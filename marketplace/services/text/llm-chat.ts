@@ -33,7 +33,6 @@ const RESULT = Type.Object({
     /** Whether the token counts are estimates, because the backend did not count. */
     estimated: Type.Boolean(),
   }),
-  /** Whether a limit ended the answer. */
   truncated: Type.Boolean(),
 })
 
@@ -55,7 +54,6 @@ function answerFacts({ text, model, finishReason, usage }: ModelAnswer) {
   return { text: text.slice(0, TEXT_CHARS_MAX).toWellFormed(), model, finishReason, usage, truncated }
 }
 
-/** A language model's answer to a prompt. */
 export const llmChat = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Language model',

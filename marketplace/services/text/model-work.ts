@@ -6,10 +6,8 @@ import { readJsonAnswer } from '../../chat/models/json-answer.ts'
 import type { ModelRole } from '../../ports/models.ts'
 import type { ServiceContext } from '../context.ts'
 
-/** A task on a text for a model: its instruction, and the schema of the answer. */
 export interface ModelWork<Schema extends TObject> {
   readonly name: string
-  /** The instruction, in one or two sentences. */
   readonly task: string
   /** Schema of the answer without the language; every property is required. */
   readonly schema: Schema
@@ -18,7 +16,6 @@ export interface ModelWork<Schema extends TObject> {
   readonly isSound?: (answer: Static<Schema>, text: string) => boolean
 }
 
-/** A model's answer about a text. */
 export interface ModelFinding<Schema extends TObject> {
   readonly answer: Static<Schema>
   /** The backend's name of the model. If the backend names none, the engine of the model's role. */
@@ -62,7 +59,6 @@ export function textModel(
   return null
 }
 
-/** Why no model can take the text. */
 function whyNone(context: ServiceContext): string {
   return textModel(context, 0) === null ? 'there is none' : `a text for one has at most ${MODEL_CHARS_MAX} characters`
 }
@@ -79,10 +75,7 @@ function isOf<Schema extends TObject>(schema: Schema, value: unknown): value is 
   return checker.Check(value)
 }
 
-/**
- * Asks a model to work on a text. Faults: `model/*`, also if no model is available or its answer does not match the
- * schema.
- */
+/** Faults: `model/*`, also if no model is available or its answer does not match the schema. */
 export async function askModel<Schema extends TObject>(
   context: ServiceContext,
   work: ModelWork<Schema>,
@@ -112,7 +105,7 @@ export async function askModel<Schema extends TObject>(
   return ok({ ...read, engine: named.slice(0, ENGINE_CHARS_MAX) || model.engine })
 }
 
-/** Parses a model's answer; models often wrap the JSON in other text. */
+/** Models often wrap the JSON in other text. */
 function readAnswer<Schema extends TObject>(
   { schema, isSound }: ModelWork<Schema>,
   answer: string,

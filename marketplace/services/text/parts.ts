@@ -40,7 +40,6 @@ function isCode(text: string): boolean {
   return code >= CODE_LINES_MIN && code >= lines.length * LISTED_MIN
 }
 
-/** The non-empty lines at the beginning of a text, within the analysed length. */
 function linesOf(text: string): readonly string[] {
   const lines = text.slice(0, LOOK_CHARS).split('\n')
   return lines.filter((line) => line.trim() !== '').map((line) => line.slice(0, LINE_CHARS).trimEnd())
@@ -56,10 +55,7 @@ function itemsOf(text: string): readonly Sentence[] {
   })
 }
 
-/**
- * An item with its continuation lines. Later lines are joined up to the end of a sentence: the second half of a broken
- * sentence alone could say its opposite.
- */
+/** Later lines are joined up to the end of a sentence: half of a broken sentence alone could say its opposite. */
 function itemAndLines(rest: string, start: number): readonly Sentence[] {
   const found: Sentence[] = []
   let [item, open, before] = ['', '', '']
@@ -80,9 +76,7 @@ function itemAndLines(rest: string, start: number): readonly Sentence[] {
   return [{ start, text: item.trim() }, ...found]
 }
 
-/**
- * Whether a line continues the item: it is indented or begins in lower case, or the line before it was full and open.
- */
+/** A line continues the item if it is indented or in lower case, or if the line before it was full and open. */
 function goesOn(before: string, line: string): boolean {
   if (line.trim() === '') return false
   const full = before.trimEnd()
@@ -105,7 +99,6 @@ function commentsOf(text: string, max: number): readonly Sentence[] {
   return found.filter(({ start, text: one }) => text.slice(start, start + one.length) === one).slice(0, max)
 }
 
-/** The usable parts without duplicates, at most `max`. */
 function once<Part extends Sentence>(parts: readonly Part[], max: number): readonly Part[] {
   const found = new Map<string, Part>()
   for (const part of parts) {

@@ -19,9 +19,8 @@ const ANSWERED =
   /\s(?:(?:class|id)=["']?[^"'<>]*(?:gmail_quote|yahoo_quoted|moz-cite|protonmail_quote)|type=["']?cite\b)/i
 const ANSWERED_CHARS = 400
 /**
- * The readable text of pasted input. HTML loses tags, scripts and comments, and each block gets its own line. A mail
- * loses what it quotes, with the exceptions of {@link withoutQuotes}. In any text entities are decoded. Never throws;
- * linear in the length.
+ * The readable text of pasted input: HTML without tags, scripts and comments, mail without what it quotes (see {@link
+ * withoutQuotes}), and entities decoded. Never throws; linear in the length.
  */
 export function pastedText(text: string, charsMin = 1): string {
   const tags = text.includes('<') ? [...text.matchAll(TAG)] : []
@@ -58,7 +57,6 @@ function flowing(text: string): string {
   return text.replace(/\s+/g, ' ')
 }
 
-/** Decodes entities; unknown ones stay as they are. */
 function withoutEntities(text: string): string {
   return text.replace(ENTITY, (entity, decimal, hex, name) => entitySign(decimal, hex, name) ?? entity)
 }

@@ -7,10 +7,7 @@ const LINE_CHARS = 300
 const WRITTEN_ON = /^(?:On|Am|Le)\s.*(?:\d:\d\d|\d{4})/
 /** Mail programs give the time to the minute; prose that mentions a date seldom does. */
 const TO_THE_MINUTE = /\d:\d\d/
-/**
- * Marks of a forwarded mail, whose content is meant to be read. Matched against a line without quote marks; after
- * dashes, words may follow.
- */
+/** Marks of a forwarded mail, whose content is meant to be read. After dashes, words may follow. */
 const MARKER =
   '(?:Begin )?Forwarded message|(?:Anfang der )?weitergeleiteten? Nachricht|(?:Début du )?message transféré'
 const PASSED_ON = new RegExp(`^(?:-*\\s*(?:${MARKER})\\s*[-:]*$|-{2,}\\s*(?:${MARKER})(?![\\p{L}\\p{N}]))`, 'iu')
@@ -37,16 +34,13 @@ export function withoutQuotes(
   return all.join('\n')
 }
 
-/** Index of the line where quoting begins: the first attribution; the number of lines if there is none. */
+/** Index of the first attribution; the number of lines if there is none. */
 function beginOf(lines: readonly string[], telling: ReadonlySet<number>): number {
   const first = lines.findIndex((_, i) => telling.has(i))
   return first < 0 ? lines.length : first
 }
 
-/**
- * Whether the mail was forwarded: a line that is not quoted says so, or the first quoted line if no attribution is
- * before it.
- */
+/** The mark counts on a line that is not quoted, or on the first quoted line if no attribution is before it. */
 function isPassedOn(lines: readonly string[], telling: ReadonlySet<number>): boolean {
   const quoted = lines.findIndex((line, i) => telling.has(i) || QUOTED.test(line))
   return lines.some((line, i) => (i === quoted || !QUOTED.test(line)) && PASSED_ON.test(said(line)))

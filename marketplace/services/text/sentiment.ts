@@ -47,7 +47,6 @@ const WORK: TextWork<typeof ANSWER, 'text/mood'> = {
   own: { task: 'text/mood', engine: 'lexicon-vader' },
 }
 
-/** The sign of the polarity must match the label; for a neutral text, the polarity must be from -0.5 to 0.5. */
 function isConsistent({ sentiment, polarity }: Static<typeof ANSWER>): boolean {
   return sentiment === 'positive' ? polarity > 0 : sentiment === 'negative' ? polarity < 0 : Math.abs(polarity) <= 0.5
 }
@@ -57,7 +56,6 @@ function parse(request: string): Result<string> {
   return text === '' ? unusable('there is no text', FORMAT) : ok(text)
 }
 
-/** Sentiment and emotions of a text. */
 export const sentiment = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Sentiment',

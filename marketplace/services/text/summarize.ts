@@ -45,10 +45,8 @@ const WORK: TextWork<typeof ANSWER, 'text/summary'> = {
   own: { task: 'text/summary', engine: 'extractive-textrank' },
 }
 
-/** A text, or the address of a page to read. */
 type Wanted = { readonly text: string } | { readonly url: string }
 
-/** A text and its source. */
 interface Read {
   readonly text: string
   readonly truncated: boolean
@@ -98,7 +96,6 @@ async function read(wanted: Wanted, context: ServiceContext, signal: AbortSignal
   }
 }
 
-/** A short version of a text. */
 export const summarize = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Summary',

@@ -17,29 +17,25 @@ export interface TextWork<Schema extends TObject, Task extends keyof LanguageTas
   readonly own: { readonly task: Task; readonly engine: string }
 }
 
-/** The result, by a model or by the built-in engine. */
 export type TextFinding<Schema extends TObject, Task extends keyof LanguageTasks> =
   | { readonly by: 'model'; readonly value: Static<Schema> }
   | { readonly by: 'engine'; readonly value: EngineTasks[Task]['output'] }
 
-/** First fields of every result about a text. */
 export const TEXT_ENVELOPE = {
   ...ENGINE_ENVELOPE,
   language: Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' }),
   languageAssumed: Type.Boolean(),
 }
 
-/** Time limit of a service on texts. It leaves time for the built-in engine after a model that failed. */
+/** Leaves time for the built-in engine after a model that failed. */
 export const TEXT_TIMEOUT_MS = 60_000
 
-/** Always available: with a model, or else with the built-in engine, here called `engine`. */
+/** Always available: with a model, or else with the built-in engine, whose name is given. */
 export function textReady(context: ServiceContext, engine: string): Readiness {
   return { available: true, engine: textModel(context, 0)?.engine ?? engine }
 }
 
-/**
- * The refusal of a text because of its language, or null. Without a model that can take the text, only English works.
- */
+/** Without a model that can take the text, only English works. */
 export function languageFault(context: ServiceContext, text: string, form: RequestForm): Fault | null {
   if (textModel(context, text.length) !== null) return null
   const guess = guessLanguage(text)
@@ -48,9 +44,7 @@ export function languageFault(context: ServiceContext, text: string, form: Reque
   return refusal(`the text seems to be in ${languageName(guess)}: ${why}, only English is understood`, form)
 }
 
-/**
- * Works on a text. If neither a model nor the built-in engine can do it, the service fails and its caller is refunded.
- */
+/** If neither a model nor the built-in engine can do it, the service fails and its caller is refunded. */
 export async function workOnText<Schema extends TObject, Task extends keyof LanguageTasks>(
   context: ServiceContext,
   work: TextWork<Schema, Task>,

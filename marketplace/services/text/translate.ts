@@ -34,7 +34,6 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** A text and its target language. */
 interface Wanted {
   readonly to: string
   readonly text: string
@@ -63,7 +62,6 @@ async function translateText(wanted: Wanted, context: ServiceContext, signal: Ab
   }
 }
 
-/** Translates a text. */
 export const translate = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Translation',

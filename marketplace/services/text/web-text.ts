@@ -4,7 +4,6 @@ import type { Outside } from '../../ports/outside.ts'
 import type { Source } from '../../ports/sourced.ts'
 import type { WebPage } from '../../ports/web.ts'
 
-/** The text of a page, and its source. */
 export interface WebText {
   readonly text: string
   /** Whether the page or its text was cut. */
@@ -16,9 +15,7 @@ const PAGE_BYTES_MAX = 2 * 1024 * 1024
 /** Media types of readable text, as opposed to data. */
 const READABLE = ['text/html', 'application/xhtml+xml', 'text/plain', 'text/markdown']
 
-/**
- * Reads the main text of a page. An error page is a fault, and so is a page of a media type that is not readable text.
- */
+/** A fault for an error page, and for a page of a media type that is not readable text. */
 export async function readWebText(
   { web, engines }: Pick<Outside, 'web' | 'engines'>,
   url: string,

@@ -38,7 +38,7 @@ function languagesByWord(): ReadonlyMap<string, readonly string[]> {
   return map
 }
 
-/** Counts the evidence for each language. Never throws; linear in the length of the text. */
+/** Never throws; linear in the length of the text. */
 export function wordSigns(text: string): WordSigns {
   const written = (text.match(WORD) ?? []).flatMap(parts)
   const scores = new Map<string, number>()

@@ -24,7 +24,6 @@ const FORMAT = {
 }
 /** Maximum holders over which concentration is computed. */
 export const COVERED_HOLDERS_MAX = 10_000
-/** Holders that are read at once. */
 const AT_ONCE = 1_000
 const TOP = 10
 
@@ -65,7 +64,6 @@ const BASIS = {
   gini: 'over the covered holders',
 }
 
-/** The largest holders, up to the maximum. */
 async function coveredHolders({ database }: ChainReader, asset: Hash): Promise<readonly Holding[]> {
   const holders: Holding[] = []
   while (holders.length < COVERED_HOLDERS_MAX) {
@@ -132,7 +130,6 @@ async function stats(context: ServiceContext, name: string | null) {
   }
 }
 
-/** Holders of a token, and how concentrated it is. */
 export const holderStats = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Holder statistics',

@@ -48,7 +48,6 @@ const STABLE = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** Result fields, without the envelope. */
 export const STABLE_HEALTH = {
   stables: Type.Array(STABLE),
   rule: Type.Object({ criticalIf: Type.String(), warnIf: Type.String(), peg: Type.String() }),
@@ -57,7 +56,7 @@ export const STABLE_HEALTH = {
 const FACTS = Type.Object(STABLE_HEALTH)
 const RESULT = Type.Object({ ...CHAIN_ENVELOPE, ...STABLE_HEALTH })
 
-/** Health of the named stable token, or of all. Call it within `atOneHead`. */
+/** Call it within `atOneHead`. */
 export async function stableHealthFacts(chain: ChainReader, symbol: string | null): Promise<Static<typeof FACTS>> {
   const rows = symbol === null ? await listStables(chain) : [stableNamed(chain, symbol)]
   const stables: Static<typeof STABLE>[] = []
@@ -105,7 +104,6 @@ function check(chain: ChainReader, name: string | null): Fault | null {
   return row !== undefined && isStable(row) ? null : refusal(`there is no stable token ${name}`, FORMAT)
 }
 
-/** Backing, redemption and peg of stable tokens. */
 export const stableHealth = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Stable token health',

@@ -77,7 +77,6 @@ async function audited(chain: ChainReader, row: AssetRow, budget: number) {
   }
 }
 
-/** The tokens to audit, and whether there may be more. */
 async function rowsOf(
   chain: ChainReader,
   name: string | null,
@@ -111,7 +110,6 @@ async function audit({ chain }: ServiceContext, name: string | null) {
   }
 }
 
-/** Checks that all balances of a token add up to its supply. */
 export const supplyAudit = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Supply audit',

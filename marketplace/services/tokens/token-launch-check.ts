@@ -58,7 +58,7 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** The requested launch; the symbol is in capitals. */
+/** The symbol is in capitals. */
 interface Wanted {
   readonly symbol: string
   readonly name: string
@@ -79,7 +79,6 @@ function parse(request: string): Result<Wanted> {
   return ok({ symbol: symbol.toUpperCase(), name, decimals: Number(decimals), maxSupply })
 }
 
-/** The asset with this symbol or a look-alike. */
 function symbolConflict(chain: ChainReader, symbol: string): readonly Static<typeof CONFLICT>[] {
   if (!TOKEN_SYMBOL.test(symbol)) return []
   const coin = coinOf(chain)
@@ -130,7 +129,6 @@ function feeFacts(chain: ChainReader, { symbol, name }: Wanted, suggestedRate: b
   }
 }
 
-/** Whether a token could be created with the requested values. */
 export const tokenLaunchCheck = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Token launch check',

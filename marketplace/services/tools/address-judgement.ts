@@ -21,9 +21,8 @@ export type AddressJudgement =
 const LITECOIN_SCRIPT = { old: 0x05, own: 0x32 }
 
 /**
- * Judges a text as an address. Consensus takes one spelling of each address. Here unambiguous other spellings are
- * accepted and converted: EVM addresses in one case, bech32 in upper case (BIP-173), and Litecoin scripts with
- * Bitcoin's version byte. Never throws.
+ * Consensus takes one spelling of each address. Here unambiguous other spellings are converted: EVM addresses in one
+ * case, bech32 in upper case (BIP-173), and Litecoin scripts with Bitcoin's version byte. Never throws.
  */
 export function judgeAddress(format: ExternalFormat, text: string): AddressJudgement {
   const normalised = NORMALISE[format](text)

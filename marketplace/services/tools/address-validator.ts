@@ -17,7 +17,6 @@ const FORMAT = {
 const REQUEST_CHARS_MAX = 1_000
 const ADDRESS_TEXT = /^[\x21-\x7e]{1,128}$/
 const ENGINE = 'address-grammar'
-/** This chain's name among the networks. */
 const OWN = 'farthing'
 
 const MATCH = Type.Object({
@@ -50,7 +49,6 @@ function parse(request: string): Result<string> {
   return ADDRESS_TEXT.test(text) ? ok(text) : unusable('not 1 to 128 printable ASCII characters without space', FORMAT)
 }
 
-/** The verdict for this chain, and for every network of its bridge. */
 function verdicts({ chain }: ServiceContext, text: string): readonly Verdict[] {
   const { networks } = chain.ruleBook.at(chain.head.header.height + 1).bridge
   const foreign = networks.map(({ key, format }): Verdict => {
@@ -77,7 +75,6 @@ function judgement(context: ServiceContext, text: string) {
   return { input: text, valid: matches.length > 0, matches, ambiguous: matches.length > 1, reasons }
 }
 
-/** On which networks a text is an address. */
 export const addressValidator = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Address validator',

@@ -169,7 +169,6 @@ function gapOf(txId: TxId, { chain, mempool }: ServiceContext): Fault | null {
   return mempool.get(txId) === undefined ? callGap(chain, txId) : null
 }
 
-/** The result for a transaction that is not mined, which proves nothing. */
 function unproved({ mempool }: ServiceContext, txId: TxId) {
   const waiting = mempool.get(txId)
   return {
@@ -184,7 +183,6 @@ function unproved({ mempool }: ServiceContext, txId: TxId) {
   }
 }
 
-/** Whether a call was paid and how it ended, with Merkle proofs against block headers. */
 export const receiptVerify = defineService<TxId, typeof RESULT>({
   serviceId: ID,
   name: 'Receipt verification',

@@ -18,7 +18,7 @@ import { unusable } from '../requests.ts'
 import { defineService } from '../service.ts'
 
 const ID = 'node-signature-verify' as ServiceId
-/** Keys and a signature have thousands of digits, so this example shows only the form; it is not a working request. */
+/** Keys and a signature have thousands of digits, so this example shows only the form. */
 const FORMAT = {
   requestFormat:
     'JSON {address, text, signature, keys?}: signature as hex or [{keyIndex, bytes}], keys as hex where the chain has not seen them; farthing wallet sign-text writes it',
@@ -112,7 +112,6 @@ function verify(context: ServiceContext, signed: SignedText) {
   }
 }
 
-/** Whether an address signed a text on this network; reports both halves of every hybrid signature. */
 export const signatureVerify = defineService<SignedText, typeof RESULT>({
   serviceId: ID,
   name: 'Signature verification',

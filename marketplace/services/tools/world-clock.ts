@@ -99,10 +99,7 @@ function zoneIn(name: string): string | undefined {
   }
 }
 
-/**
- * Zones of a city, including former city names and cities in provinces (America/Argentina/...). Aliases of one zone
- * count once.
- */
+/** Includes former city names and cities in provinces (America/Argentina/...). Aliases of one zone count once. */
 function zonesOfCity(city: string): readonly string[] {
   const ending = `/${city.toLowerCase()}`
   const inProvinces = NAMES.filter((name) => name.toLowerCase().endsWith(ending))
@@ -118,7 +115,6 @@ function likeName(mistyped: string): string | undefined {
   return near === undefined ? undefined : NAMES.find((name) => name === near || city(name) === near)
 }
 
-/** The clock of a zone at a moment. */
 function clockFacts(zone: string, nowMs: number) {
   const now = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(zone)
   const next = now.getTimeZoneTransition('next')
@@ -142,10 +138,7 @@ function instantText(moment: Temporal.ZonedDateTime): string {
   return moment.toInstant().toString()
 }
 
-/**
- * Whether the clock was put forward and will be put back within {@link SUMMER_DAYS_MAX} days. This definition works for
- * any zone.
- */
+/** Whether the clock was put forward, and will be put back within {@link SUMMER_DAYS_MAX} days of that. */
 function isSummerTime(now: Temporal.ZonedDateTime, next: Temporal.ZonedDateTime | null): boolean {
   const began = now.add({ nanoseconds: 1 }).getTimeZoneTransition('previous')
   if (began === null || next === null) return false
@@ -173,7 +166,6 @@ function shortName(locale: string, timeZone: string, nowMs: number): string {
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
 }
 
-/** The current time in a time zone, and its next change. */
 export const worldClock = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'World clock',

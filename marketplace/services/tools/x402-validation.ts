@@ -43,7 +43,6 @@ function told({ error, ...probe }: Probe) {
   return error === null ? probe : { ...probe, error: error.slice(0, 200) }
 }
 
-/** Names of the null fields of the probes. */
 function unknownOf(probes: readonly Probe[]): string[] {
   const fields = ['status', 'requestId', 'contentType'] as const
   return probes.flatMap((probe, index) =>
@@ -51,7 +50,6 @@ function unknownOf(probes: readonly Probe[]): string[] {
   )
 }
 
-/** How the operator's public endpoint answers now. */
 export const x402Validation = defineService<null, typeof RESULT>({
   serviceId: ID,
   name: 'x402 endpoint check',

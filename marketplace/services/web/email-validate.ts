@@ -37,7 +37,6 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** The address, and the result of parsing it. */
 interface Asked {
   readonly email: string
   readonly read: ReadAddress
@@ -145,7 +144,6 @@ function mxCheck({ mx, nullMx, implicitMx }: MailDomain): Check {
     : { check: 'mx', passed: false, detail: 'neither mail servers nor an address' }
 }
 
-/** Whether mail to an address can arrive, judged by syntax, DNS and a list of disposable domains. */
 export const emailValidate = defineService<Asked, typeof RESULT>({
   serviceId: ID,
   name: 'Email validation',

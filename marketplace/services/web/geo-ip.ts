@@ -38,7 +38,6 @@ const RESULT = Type.Object({
   unknown: UNKNOWN,
 })
 
-/** A parsed IP address. */
 interface Asked {
   readonly ip: string
   readonly version: 4 | 6
@@ -65,7 +64,6 @@ function nameOf(country: string | null): string | null {
   return new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }).of(country) ?? null
 }
 
-/** Location of an IP address, from databases on this machine. */
 export const geoIp = defineService<Asked, typeof RESULT>({
   serviceId: ID,
   name: 'IP location',

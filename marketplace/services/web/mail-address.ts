@@ -21,7 +21,6 @@ const LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 const NOT_PUBLIC =
   /(^|\.)(alt|arpa|corp|example|home|internal|intranet|invalid|lan|local|localdomain|localhost|onion|private|test)$/
 
-/** The parts of a mail address. */
 export interface MailAddress {
   /** Local part in composed Unicode (NFC). Case is kept: only the domain knows whether it matters. */
   readonly local: string
@@ -31,15 +30,13 @@ export interface MailAddress {
   readonly form: 'plain' | 'quoted' | 'international'
 }
 
-/** A mail address, or the rule that it breaks. */
 export type ReadAddress =
   | { readonly valid: true; readonly address: MailAddress }
   | { readonly valid: false; readonly reason: string }
 
 /**
- * Parses a mail address (RFC 5321, 5322, 6531): a dot-atom or quoted string, possibly with letters of other scripts,
- * before the last @, and a domain of at least two labels after it. Comments, folding white space and address literals
- * are refused: they belong to message syntax, not to addresses that people exchange.
+ * Parses a mail address (RFC 5321, 5322, 6531). Comments, folding white space and address literals are refused: they
+ * belong to message syntax, not to addresses that people exchange.
  */
 export function readMailAddress(text: string): ReadAddress {
   const at = text.lastIndexOf('@')
@@ -80,9 +77,7 @@ function domainIn(text: string): string | { readonly reason: string } {
   return NOT_PUBLIC.test(ascii) ? { reason: 'the domain is none of the public name system' } : ascii
 }
 
-/**
- * The domain in lower-case ASCII (UTS 46); null if it has no such form. A name that ends in a number is not converted.
- */
+/** In lower-case ASCII (UTS 46); null if the domain has no such form. A name that ends in a number is not converted. */
 function asciiOf(domain: string): string | null {
   const last = domain.split(/[.\u3002]/).at(-1) as string
   if (ENDS_IN_NUMBER.test(last.normalize('NFKC'))) return domain.toLowerCase()

@@ -33,9 +33,7 @@ export function isRoleAccount(local: string): boolean {
   return ROLES.has(name)
 }
 
-/**
- * Whether a domain (lower-case ASCII) gives free mailboxes to the public. The list is short, so false proves nothing.
- */
+/** Takes lower-case ASCII. The list is short, so false proves nothing. */
 export function isFreeProvider(domain: string): boolean {
   return FREE.has(domain)
 }

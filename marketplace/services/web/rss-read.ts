@@ -69,7 +69,6 @@ function unknownOf(items: readonly FeedItem[]): readonly string[] {
   return [...names].sort().map((name) => `items.${name}`)
 }
 
-/** The first items of a feed. */
 export const rssRead = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Feed reader',

@@ -38,6 +38,7 @@ export interface HourlyCandle extends Candle {
   readonly hour: number
 }
 
+/** The hour of a block, by its own time. */
 export function hourOf(timeMs: number): number {
   return Math.floor(timeMs / CANDLE_MS)
 }
@@ -132,6 +133,7 @@ export function candleRange({ poolId, from, to, limit }: CandleQuery): IndexRang
   return { prefix, from: concat(prefix, hourKey(from)), to: concat(prefix, hourKey(to)), reverse: true, limit }
 }
 
+/** Decodes a candle with its hour. */
 export function candleOf({ key, value }: IndexEntry): HourlyCandle {
   return { ...decodeOwn(CANDLE, value), hour: Number(readUintBE(key.subarray(-HOUR_BYTES))) }
 }

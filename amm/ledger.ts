@@ -64,6 +64,7 @@ function poolInvariant(changes: readonly ValueChange[]): string | null {
   return [...shareDifferences(changes).values()].some((difference) => difference !== 0n) ? 'pool-shares' : null
 }
 
+/** Pools, their shares, and the price entries of the pool that prices the native coin. */
 export const ammModule = {
   name: 'amm',
   tables: [anyTable(POOLS), anyTable(POOL_SHARES), anyTable(PRICE_ENTRIES)],

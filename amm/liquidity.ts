@@ -66,14 +66,17 @@ function openPool(view: StateView, name: PoolName, rules: LedgerRules, check: As
 
 const PERCENT_DECIMALS = 2
 
+/** Describes a pool in the detail of a fault. */
 export function poolDetail({ assetA, assetB, feeBps }: PoolName): FaultDetail {
   return { assetA, assetB, feeBps, feePct: formatAmount(BigInt(feeBps), PERCENT_DECIMALS) }
 }
 
+/** The fault of an outcome that misses the limit of its payload. */
 export function beyondLimit(got: Amount, limit: Amount): Fault {
   return fault('pool/limit', { got: got.toString(), limit: limit.toString() })
 }
 
+/** The record of a new pool. */
 export function newPool({ assetA, assetB }: Pair, feeBps: number, funds: PoolFunds, height: number): Pool {
   const [assetX, assetY] = orderedAssets(assetA, assetB)
   const [reserveX, reserveY] = assetX === assetA ? [funds.reserveA, funds.reserveB] : [funds.reserveB, funds.reserveA]
@@ -87,6 +90,7 @@ export function giveShares(overlay: Overlay, holder: ShareHolder, given: Amount)
   overlay.put(POOL_SHARES, holder, { shares: add(sharesOf(overlay, holder), given) })
 }
 
+/** Shares of a pool that an address holds. */
 export function sharesOf(view: StateView, holder: ShareHolder): Amount {
   return view.get(POOL_SHARES, holder)?.shares ?? ZERO
 }
@@ -193,6 +197,7 @@ function nativeOf({ assetA, assetB, amountA, amountB }: PoolName & BothAmounts, 
   return assetB === coin.symbol ? amountB : ZERO
 }
 
+/** Handlers of the liquidity transactions. */
 export const LIQUIDITY_HANDLERS = {
   pool_create: poolCreate,
   liquidity_add: liquidityAdd,

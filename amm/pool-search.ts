@@ -8,6 +8,7 @@ import { deepestPools, POOLS_BY_ASSET, poolOfEntry } from './pools-by-asset.ts'
 /** Pools examined at each end of a route. */
 export const POOLS_PER_END = 16
 
+/** The ends of a route. */
 export interface RouteEnds {
   readonly assetIn: Hash
   readonly assetOut: Hash

@@ -52,6 +52,7 @@ export const POOLS = stateTable<PoolId, Pool>({
   ],
 })
 
+/** A holder of shares, and the pool. */
 export interface ShareHolder {
   readonly address: Address
   readonly poolId: PoolId
@@ -87,10 +88,12 @@ export const PRICE_ENTRIES = stateTable<number, PriceEntry>({
 
 const ADDRESS_HEX_CHARS = 64
 
+/** The pool id in the key of a pool record. */
 export function poolOfKey(key: StateKey): PoolId {
   return key.slice(2) as PoolId
 }
 
+/** The pool id at the end of the key of a share record. */
 export function poolOfShareKey(key: StateKey): PoolId {
   return key.slice(2 + ADDRESS_HEX_CHARS) as PoolId
 }
@@ -99,6 +102,7 @@ function shareAsset(poolId: PoolId): Hash {
   return poolId as string as Hash
 }
 
+/** Two assets in the order of a pool record: X, Y. */
 export function orderedAssets(one: Hash, other: Hash): readonly [Hash, Hash] {
   return one < other ? [one, other] : [other, one]
 }

@@ -16,10 +16,12 @@ const NOTHING = new Uint8Array(0)
 /** Pools of each asset, deepest first: asset || 2^128 - 1 - its reserve (16 bytes, big-endian) || pool id -> empty. */
 export const POOLS_BY_ASSET: StateIndex = { name: 'pools-by-asset', prefix: 0x06, changesOf }
 
+/** Index range of the pools with the most of an asset. */
 export function deepestPools(asset: Hash, limit: number): IndexRange {
   return { prefix: fromHex(asset), limit }
 }
 
+/** The pool id in an index entry. */
 export function poolOfEntry({ key }: IndexEntry): PoolId {
   return toHex(key.subarray(POOL_AT)) as PoolId
 }

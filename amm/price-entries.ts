@@ -11,6 +11,7 @@ export function pricedPoolId({ pricedPool: { dollar, feeBps } }: Pick<MarketRule
   return poolIdOf(NATIVE_ASSET, tokenAsset(dollar), feeBps)
 }
 
+/** Writes an epoch's price entry from the priced pool at the start of block `height`. */
 export function writePriceEntry(overlay: Overlay, market: MarketRules, epoch: number, height: number): void {
   const pool = overlay.get(POOLS, pricedPoolId(market))
   if (pool === undefined) return

@@ -18,6 +18,7 @@ export const QUOTE_POOLS_MAX = 1_024
 
 const [BPS, PPM] = [10_000n, 1_000_000n]
 
+/** A requested swap. */
 export interface SwapOrder {
   readonly assetIn: TokenSymbol
   readonly assetOut: TokenSymbol
@@ -34,6 +35,7 @@ export interface QuoteBasis {
   readonly pools: Iterable<PoolId>
 }
 
+/** A hop of a quote. */
 export interface QuotedHop extends RouteHop {
   /** What the liquidity providers earn, in the asset paid in, rounded up. */
   readonly fee: Amount

@@ -4,11 +4,13 @@ import { HOPS_MAX } from '../consensus/tx/asset-payloads.ts'
 import { outputOf } from './math.ts'
 import { fundsFrom, type Pool } from './pool.ts'
 
+/** A pool with its id. */
 export interface ListedPool {
   readonly poolId: PoolId
   readonly pool: Pool
 }
 
+/** A hop of a route, with its input and output. */
 export interface RouteHop extends ListedPool {
   readonly assetIn: Hash
   readonly assetOut: Hash
@@ -88,6 +90,7 @@ function hopOver({ poolId, pool, assetOut }: Edge, assetIn: Hash, amountIn: Amou
   return { poolId, pool, assetIn, assetOut, amountIn, amountOut }
 }
 
+/** The final output of a route. */
 export function paidBy(route: Route): Amount {
   return (route.at(-1) as RouteHop).amountOut
 }

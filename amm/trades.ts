@@ -41,6 +41,7 @@ const TRADE = container('Trade', {
 /** One hop of a swap. The reserves are those before it. */
 export type Trade = ValueOf<typeof TRADE>
 
+/** Position of a trade on the best chain: height, index in the block, hop. */
 export type TradePlace = Pick<Trade, 'height' | 'index' | 'hop'>
 
 /**
@@ -141,6 +142,7 @@ function hopsOf(
 const ALL = Uint8Array.of(0)
 const BY_POOL = Uint8Array.of(1)
 
+/** Index of the trades on the best chain, of all pools and by pool. */
 export function tradeIndex(symbol: TokenSymbol): BlockIndex {
   return {
     name: 'trades-2',
@@ -172,6 +174,7 @@ function placeKey({ height, index, hop }: TradePlace): Uint8Array {
 
 const PLACE_BYTES = 7
 
+/** Filter of a listing. */
 export interface TradeQuery {
   readonly poolId?: PoolId | undefined
   /** Only trades before this position, exclusive. */
@@ -191,6 +194,7 @@ export function placeOfEntry({ key }: IndexEntry): Uint8Array {
   return concat(ALL, key.subarray(-PLACE_BYTES))
 }
 
+/** Decodes a trade. */
 export function decodeTrade(value: Uint8Array): Trade {
   return decodeOwn(TRADE, value)
 }

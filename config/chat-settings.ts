@@ -1,5 +1,6 @@
 import { flag, integer, type Setting, text } from './setting.ts'
 
+/** Settings of the chat platform. */
 export const CHAT_SETTINGS = {
   'chat.enabled': flag('Whether this node has the chat platform: info API, chat, keys', true),
   'chat.tokens-max': integer('Most tokens of an answer; a request may ask for fewer', 4_096, [16, 131_072]),
@@ -44,6 +45,7 @@ export const CHAT_SETTINGS = {
   'chat.espeak': text('Program espeak-ng, for speech without a model: a name on the PATH or a path', null, 'a program'),
 } as const satisfies Record<string, Setting>
 
+/** Parsed settings of the chat platform. */
 export interface ChatConfig {
   readonly enabled: boolean
   readonly tokensMax: number

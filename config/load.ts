@@ -15,6 +15,7 @@ export interface Source {
   readonly callsIt: (name: string) => string
 }
 
+/** All settings with their values and origins. */
 export type Resolution = Readonly<Record<SettingName, Resolved>>
 
 const NAMES = Object.keys(SETTINGS) as SettingName[]

@@ -6,6 +6,7 @@ export interface ProviderChoice {
   readonly url: string | null
 }
 
+/** Names of providers per kind. */
 export const PROVIDER_NAMES = {
   prices: ['coingecko', 'coinbase', 'binance'],
   search: ['searxng', 'brave'],
@@ -16,6 +17,7 @@ export const PROVIDER_NAMES = {
   translate: ['libretranslate'],
 } as const satisfies Record<string, readonly string[]>
 
+/** Kinds of data that providers give. */
 export type ProviderKind = keyof typeof PROVIDER_NAMES
 
 const HTTP_URL = 'https?:\\/\\/[^\\s,=]+[^\\s,]*'
@@ -113,6 +115,7 @@ export const OUTSIDE_SETTINGS = {
   ),
 } as const satisfies Record<string, Setting>
 
+/** Parsed settings of everything that services use outside the chain. */
 export interface OutsideConfig {
   readonly web: {
     readonly enabled: boolean

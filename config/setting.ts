@@ -1,3 +1,4 @@
+/** How a setting's text is parsed. */
 export type SettingType =
   | { readonly kind: 'text'; readonly pattern?: RegExp; readonly allowed: string }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
@@ -19,6 +20,7 @@ export interface Setting {
   readonly secretParts?: RegExp
 }
 
+/** A setting of free text that may have a pattern. */
 export function text(about: string, fallback: string | null, allowed: string, pattern?: RegExp): Setting {
   return {
     type: pattern === undefined ? { kind: 'text', allowed } : { kind: 'text', allowed, pattern },
@@ -27,18 +29,22 @@ export function text(about: string, fallback: string | null, allowed: string, pa
   }
 }
 
+/** A whole number within bounds. */
 export function integer(about: string, fallback: number, [min, max]: readonly [number, number]): Setting {
   return { type: { kind: 'integer', min, max }, default: String(fallback), about }
 }
 
+/** One of several words. */
 export function choice(about: string, fallback: string, choices: readonly string[]): Setting {
   return { type: { kind: 'choice', choices }, default: fallback, about }
 }
 
+/** True or false. */
 export function flag(about: string, fallback: boolean): Setting {
   return { type: { kind: 'boolean' }, default: String(fallback), about }
 }
 
+/** Dollars with up to six decimals. */
 export function dollars(about: string, fallback: string | null): Setting {
   return { type: { kind: 'dollars' }, default: fallback, about }
 }

@@ -247,10 +247,13 @@ export const SETTINGS = {
   ]),
 } as const satisfies Record<string, Setting>
 
+/** Name of a setting. */
 export type SettingName = keyof typeof SETTINGS
 
+/** The source of a value. */
 export type Origin = 'default' | 'file' | 'environment' | 'flag'
 
+/** A setting's value and its source. */
 export interface Resolved {
   readonly value: string | null
   readonly origin: Origin
@@ -259,6 +262,7 @@ export interface Resolved {
 /** Prices in millionths of a dollar by service id. */
 export type Prices = Readonly<Record<string, bigint>>
 
+/** The parsed configuration of the daemon. */
 export interface Config {
   readonly network: NetworkName
   readonly dataDir: string

@@ -1,6 +1,7 @@
 import type { Transaction } from '../consensus/tx/transaction.ts'
 import { rateOf } from '../consensus/tx/weight.ts'
 
+/** A transaction in the mempool. */
 export interface MempoolEntry {
   readonly tx: Transaction
   readonly weight: number
@@ -11,15 +12,18 @@ export interface MempoolEntry {
   readonly sequence: number
 }
 
+/** Rate that the entry pays at a base fee that it can pay. */
 export function effectiveRate({ tx }: Pick<MempoolEntry, 'tx'>, baseFee: bigint): bigint {
   return rateOf(tx.body, baseFee)
 }
 
+/** What decides whether an account's transactions can be mined: its next nonce, and the base fee. */
 export interface Turn {
   readonly nonce: bigint
   readonly baseFee: bigint
 }
 
+/** Transactions of one account, by nonce. */
 export class AccountQueue {
   readonly #entries: MempoolEntry[] = []
   #needs = 0n

@@ -20,6 +20,7 @@ import type { MempoolPolicy } from './policy.ts'
 import type { Pool } from './pool.ts'
 import type { Ranking } from './ranking.ts'
 
+/** What admission reads. */
 export interface AdmissionDependencies {
   readonly chain: ChainFollower & Pick<Chain, 'verified'>
   readonly verifier: SignatureVerifier
@@ -31,6 +32,7 @@ export interface AdmissionDependencies {
   readonly floorRate: () => bigint
 }
 
+/** Decides which transactions may wait to be mined. */
 export class Admission {
   readonly #deps: AdmissionDependencies
   #verifying = 0
@@ -77,14 +79,17 @@ export class Admission {
   }
 }
 
+/** Lowest height at which a transaction admitted now can be mined. */
 export function nextHeight(chain: ChainReader): number {
   return chain.head.header.height + 1
 }
 
+/** Base fee of the next block. */
 export function nextBaseFee(chain: ChainReader): bigint {
   return baseFeeAfter(chain.head.header, chain.ruleBook.at(nextHeight(chain)).block)
 }
 
+/** The mempool entry of a transaction. */
 export function mempoolEntry(tx: Transaction, ruleBook: RuleBook, height: number, sequence: number): MempoolEntry {
   const rules = ruleBook.at(height)
   const weight = weightOf(tx, rules.tx)

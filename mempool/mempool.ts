@@ -17,14 +17,17 @@ import type { MempoolPolicy } from './policy.ts'
 import { Pool } from './pool.ts'
 import { Ranking, type Standing } from './ranking.ts'
 
+/** The parts that a mempool works with. */
 export interface MempoolDependencies {
   readonly chain: ChainFollower & Pick<Chain, 'verified'>
   readonly verifier: SignatureVerifier
   readonly policy: MempoolPolicy
 }
 
+/** Called with each admitted transaction. */
 export type AdmissionListener = (tx: Transaction) => void
 
+/** Transactions that wait to be mined. */
 export class Mempool {
   readonly #chain: MempoolDependencies['chain']
   readonly #policy: MempoolPolicy

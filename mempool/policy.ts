@@ -18,6 +18,7 @@ export interface MempoolPolicy {
   readonly replacementBumpBps: bigint
 }
 
+/** Limits that hold unless the operator sets other ones. */
 export const DEFAULT_MEMPOOL_POLICY: MempoolPolicy = {
   executablePerAccount: 64,
   gappedPerAccount: 16,

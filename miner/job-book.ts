@@ -21,6 +21,7 @@ const DEAD_JOBS_KEPT = 4_096
 
 const ID_BYTES = 16
 
+/** Jobs by id: valid jobs, which build on the head, and the ids of some ended ones. */
 export class JobBook {
   readonly #live = new Map<string, RemoteJob>()
   readonly #dead = new LruSet<string>(DEAD_JOBS_KEPT)

@@ -11,6 +11,7 @@ import type { Mempool } from '../mempool/mempool.ts'
 import { dropGuilty, dropHopeless, FULL_REFUSALS_MAX } from './refusals.ts'
 import { buildTemplate, type Template } from './template.ts'
 
+/** What threads search over. */
 export interface MiningJob {
   readonly input: Uint8Array
   /** Big-endian, 32 bytes. */
@@ -20,12 +21,14 @@ export interface MiningJob {
   readonly start?: bigint
 }
 
+/** Threads that search for nonces. */
 export interface NonceSearcher {
   /** Replaces the job of every thread; null stops them. */
   assign(job: MiningJob | null): void
   onFound(listener: (nonce: bigint, job: MiningJob) => void): void
 }
 
+/** The parts that a miner works with. */
 export interface MinerDependencies {
   readonly chain: Chain
   readonly mempool: Mempool

@@ -15,6 +15,7 @@ import { dropGuilty, dropHopeless, FULL_REFUSALS_MAX } from './refusals.ts'
 import { isUnused, listenersOf, NOTHING, Seats } from './seats.ts'
 import { buildTemplate, type Template } from './template.ts'
 
+/** The parts that work for external miners is made with. */
 export interface RemoteWorkDependencies {
   readonly chain: Chain
   readonly mempool: Mempool

@@ -9,6 +9,7 @@ export const REMOTE_SEATS_MAX = 1_024
 /** `Mined.knows` without a template from the mempool: below any count of admissions, even 0. */
 export const NOTHING = -1
 
+/** The external clients and their addresses. */
 export class Seats {
   readonly #mined = new Map<Address, Mined>()
   /** By address and client, least recently used first. */
@@ -84,10 +85,12 @@ export class Seats {
   }
 }
 
+/** Whether the seat has no listeners. */
 export function isUnused({ listeners }: Seat): boolean {
   return listeners.size === 0
 }
 
+/** All listeners of an address. */
 export function listenersOf({ seats }: Mined): readonly JobListener[] {
   return [...seats].flatMap(({ listeners }) => [...listeners])
 }

@@ -17,10 +17,12 @@ const BLOCK = container('Block', {
   transactions: list(byteList(TX_BYTES_MAX), BLOCK_TRANSACTIONS_MAX),
 })
 
+/** A header and its transactions. */
 export interface Block extends SealedHeader {
   readonly transactions: readonly Transaction[]
 }
 
+/** Wire bytes of a block. */
 export function encodeBlock(block: Block): Uint8Array {
   return encode(BLOCK, { header: block.bytes, transactions: block.transactions.map(encodeTransaction) })
 }
@@ -48,14 +50,17 @@ export function bodySize(transactions: readonly Pick<Transaction, 'size'>[]): nu
   return transactions.reduce((sum, { size }) => sum + size + OFFSET_BYTES, 0)
 }
 
+/** {@link bodySize} of encoded transactions. */
 export function encodedBodySize(encodings: readonly Uint8Array[]): number {
   return encodings.reduce((sum, { length }) => sum + length + OFFSET_BYTES, 0)
 }
 
+/** Bytes that one more transaction adds to a block. */
 export function sizeInBlock(tx: Pick<Transaction, 'size'>): number {
   return tx.size + OFFSET_BYTES
 }
 
+/** Root over the transaction ids. */
 export function transactionsRoot(transactions: readonly Pick<Transaction, 'txId'>[]): Hash {
   return toHex(
     merkleRoot(
@@ -65,6 +70,7 @@ export function transactionsRoot(transactions: readonly Pick<Transaction, 'txId'
   ) as Hash
 }
 
+/** Root over the witness transaction ids. */
 export function witnessRoot(transactions: readonly Pick<Transaction, 'wtxId'>[]): Hash {
   return toHex(
     merkleRoot(

@@ -70,6 +70,7 @@ class Matched implements Block {
 /** A block whose body has the roots in its header. Only {@link matchBody} makes one. */
 export type MatchedBlock = Matched
 
+/** Joins a header and its body, or says why the body does not match. */
 export function matchBody(sealed: SealedHeader, transactions: readonly Transaction[]): Result<MatchedBlock> {
   const { header } = sealed
   if (transactionsRoot(transactions) !== header.transactionsRoot) return fail(fault('block/transactions-root'))

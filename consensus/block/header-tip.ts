@@ -22,6 +22,7 @@ export interface HeaderTip extends SealedHeader {
   readonly peaks: readonly HistoryPeak[]
 }
 
+/** The tip that a stored block's children are checked against. */
 export function headerTipOf<Entry extends Omit<HeaderTip, 'peaks'>>(
   database: { peaksThrough(entry: Entry): readonly HistoryPeak[] },
   entry: Entry,
@@ -73,10 +74,12 @@ interface Tip {
   readonly anchor: Anchor | null
 }
 
+/** Target that a child of the tip must carry. */
 export function childTarget(ruleBook: HeaderRules, tip: Tip): bigint {
   return targetAfter(anchorOfChild(ruleBook, tip), tip.header, ruleBook.at(tip.header.height + 1).block)
 }
 
+/** Anchor for the children of `child`, which is a child of the tip. */
 export function childAnchor(ruleBook: HeaderRules, tip: Tip, child: Header): Anchor {
   return anchorAfter(anchorOfChild(ruleBook, tip), tip.header, child, ruleBook.at(child.height).block)
 }

@@ -36,6 +36,7 @@ const HEADER = container('Header', {
   nonce: uint64,
 })
 
+/** Length of a header. */
 export const HEADER_BYTES = HEADER.fixedSize as number
 /** The nonce is the end of a header. */
 export const NONCE_BYTES = 8
@@ -43,16 +44,19 @@ export const NONCE_BYTES = 8
 /** `stateRoot` is the state after the whole block. */
 export type Header = ValueOf<typeof HEADER>
 
+/** A header with its encoded bytes and its id. */
 export interface SealedHeader {
   readonly header: Header
   readonly bytes: Uint8Array
   readonly id: BlockId
 }
 
+/** Encodes a header and computes its id. */
 export function sealHeader(header: Header): SealedHeader {
   return sealed(header, encode(HEADER, header))
 }
 
+/** Decodes a copy of header bytes. */
 export function decodeHeader(bytes: Uint8Array): Result<SealedHeader> {
   const own = copy(bytes)
   const decoded = decode(HEADER, own)

@@ -31,6 +31,7 @@ const COUNT_MAX = 0xffffffff
 /** Sums are 256-bit. */
 const WORK_MAX = (1n << 256n) - 1n
 
+/** Leaf of one block: (block id, height, time, target, its own work). */
 export function historyLeaf({ header, id }: SealedHeader): HistoryNode {
   const work = workOfTarget(header.target)
   const hash = taggedHash(
@@ -62,6 +63,7 @@ export function appendLeaf(
   return { peaks: next, nodes }
 }
 
+/** Root over `count` leaves, given their peaks. */
 export function historyRoot(peaks: readonly HistoryPeak[], count: number): Hash {
   const top = peaks.reduceRight<HistoryNode | null>(
     (right, left) => (right === null ? left : joinNodes(left, right)),

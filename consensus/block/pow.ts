@@ -8,8 +8,10 @@ import type { PowRules } from './rules.ts'
 /** Argon2id (RFC 9106) with a 32-byte output over message and salt at the given cost. */
 export type PowHasher = (message: Uint8Array, salt: Uint8Array, cost: PowRules) => Uint8Array
 
+/** Salt of every proof-of-work hash. */
 export const POW_SALT = encodeText('farthing/pow/v1.')
 
+/** The reference hasher, in plain JavaScript. */
 export const referencePowHasher: PowHasher = (message, salt, { memoryKiB, passes, lanes }) =>
   argon2id(message, salt, { m: memoryKiB, t: passes, p: lanes, dkLen: 32 })
 
@@ -35,6 +37,7 @@ export interface WorkVerifier {
   verifyWork(jobs: readonly WorkJob[]): Promise<readonly boolean[]>
 }
 
+/** Whether the hash of a job meets its target. */
 export function verifyWorkJob(hasher: PowHasher, { bytes, target, cost }: WorkJob): boolean {
   return meetsTarget(powHash(hasher, bytes, cost), target)
 }
@@ -44,6 +47,7 @@ export function createInlineWorkVerifier(hasher: PowHasher): WorkVerifier {
   return { verifyWork: (jobs) => Promise.resolve(jobs.map((job) => verifyWorkJob(hasher, job))) }
 }
 
+/** Whether the hash, read as a big-endian number, is at or below the target. */
 export function meetsTarget(hash: Uint8Array, target: bigint): boolean {
   return readUintBE(hash) <= target
 }

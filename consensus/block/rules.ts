@@ -20,6 +20,7 @@ export interface BlockRules {
   readonly pow: PowRules
 }
 
+/** Cost of the Argon2id proof of work. */
 export interface PowRules {
   readonly memoryKiB: number
   readonly passes: number

@@ -38,6 +38,7 @@ export function adoptionWrite(height: number): Write {
   return { key: KEYS.meta('adopting'), value: encode(BASE_MARK, { height }) }
 }
 
+/** Height of the snapshot that is being adopted, else undefined. */
 export function adoptingHeight(store: Pick<KeyValueStore, 'get'>): number | undefined {
   const mark = store.get(KEYS.meta('adopting'))
   return mark && decodeOwn(BASE_MARK, mark).height

@@ -1,6 +1,7 @@
 import type { StateChange } from '../state/view.ts'
 import type { ConnectedBlock } from './events.ts'
 
+/** One entry of an index. */
 export interface IndexEntry {
   readonly key: Uint8Array
   readonly value: Uint8Array

@@ -25,6 +25,7 @@ import { type Clock, type Pacer, runPaced } from './ports.ts'
 import type { ChainFollower } from './reader.ts'
 import type { RuleBook } from './rule-book.ts'
 
+/** What a chain works with. */
 export interface ChainDependencies {
   readonly ruleBook: RuleBook
   readonly database: ChainDatabase
@@ -63,6 +64,7 @@ export interface Foreknown {
   readonly tip?: CheckedTip
 }
 
+/** Where an imported block ended up. */
 export type ImportOutcome = 'connected' | 'side'
 
 /**

@@ -68,6 +68,7 @@ const KEPT_PAGE_DEPTH = 3
 /** Blocks just connected, for listeners that read them. */
 const CACHED_BLOCKS = 2
 
+/** How a store is opened. */
 export interface OpenOptions {
   /** Also opens a store whose indexes are unfinished or of another release, to rebuild them. */
   readonly staleIndexes?: boolean

@@ -4,6 +4,7 @@ import type { StateChange, StateView } from '../state/view.ts'
 import type { BlockEntry } from './layout.ts'
 import type { Pacer } from './ports.ts'
 
+/** A block on the best chain with its effects. */
 export interface ConnectedBlock {
   readonly block: Block
   readonly receipts: readonly Receipt[]

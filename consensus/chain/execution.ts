@@ -33,6 +33,7 @@ export interface ExecutionFrame {
   readonly baseFee: bigint
 }
 
+/** The results of executing a block. */
 export interface ExecutedBlock {
   readonly changes: readonly StateChange[]
   readonly receipts: readonly Receipt[]
@@ -236,6 +237,7 @@ export function* executeBlock(
   return executed.receiptsRoot === block.header.receiptsRoot ? ok(executed) : fail(fault('block/receipts-root'))
 }
 
+/** A block filled with candidates, and the candidates that are invalid in it. */
 export interface FilledBlock {
   readonly executed: ExecutedBlock
   readonly transactions: readonly Transaction[]
@@ -248,6 +250,7 @@ export interface Refusal {
   readonly fault: Fault
 }
 
+/** Executes candidates, as many as fit into a block, between its automatic effects and its closing step. */
 export function* fillBlock(
   execution: BlockExecution,
   rules: Rules,

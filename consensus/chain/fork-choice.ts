@@ -13,6 +13,7 @@ interface Entries {
   entry(id: BlockId): BlockEntry | undefined
 }
 
+/** Path from one tip to another through their fork. */
 export function pathBetween(entries: Entries, from: BlockEntry, to: BlockEntry): BranchPath {
   const disconnect: BlockEntry[] = []
   const connect: BlockEntry[] = []
@@ -158,6 +159,7 @@ export function refusedBranch(database: Branches, depthMax: number): RefusedBran
   return isReachable && depth <= depthMax ? null : { tip, depth, depthMax, isReachable }
 }
 
+/** The fault of a known, sound block whose branch only the operator may take. */
 export function tooDeep(database: Branches, entry: BlockEntry, depthMax: number): Fault {
   return fault('chain/reorganisation-too-deep', { depth: database.forkDepth(entry), depthMax })
 }

@@ -25,6 +25,7 @@ export interface Genesis {
   readonly tree: TreeUpdate
 }
 
+/** Computes a network's genesis from its parameters and its ledgers. */
 export function computeGenesis({ genesis, steps }: NetworkParams, modules: readonly LedgerModule[]): Genesis {
   const { rules } = steps[0] as { rules: Rules }
   const { coin, block } = rules

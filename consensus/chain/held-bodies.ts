@@ -3,6 +3,7 @@ import type { ChainDatabase } from './database.ts'
 import type { Write } from './key-value.ts'
 import { type BlockEntry, HELD_MARK, type HeldBodies, KEYS } from './layout.ts'
 
+/** A new range of held bodies, and the writes that go with it. */
 export interface HeldChange {
   readonly held: HeldBodies
   readonly writes: readonly Write[]

@@ -74,6 +74,7 @@ export function topHolders(
   return database.indexPage(HOLDERS, { prefix, from, limit }, ({ key }) => holdingOf(key))
 }
 
+/** How many addresses hold an asset. */
 export function holderCount(database: DatabaseReader, asset: Hash): number {
   return readCount(database.indexed(HOLDERS, fromHex(asset)))
 }

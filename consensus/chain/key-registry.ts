@@ -16,6 +16,7 @@ export interface IndexedJob {
   readonly job: SignatureJob
 }
 
+/** A transaction whose signatures cannot be checked, and why. */
 export interface Uncheckable {
   readonly ok: false
   readonly index: number

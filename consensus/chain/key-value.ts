@@ -6,6 +6,7 @@ export interface Write {
   readonly value?: Uint8Array
 }
 
+/** A key with its value. */
 export type KeyValueEntry = readonly [Uint8Array, Uint8Array]
 
 /** Keys from `gte` to before `lt`; last key first with `reverse`; at most `limit`. */
@@ -67,6 +68,7 @@ export class MemoryKeyValueStore implements KeyValueStore {
   }
 }
 
+/** The range of all keys that begin with the prefix. */
 export function prefixRange(prefix: Uint8Array): KeyRange {
   return { gte: prefix, lt: successor(prefix) }
 }
@@ -85,12 +87,14 @@ export function keyAfter(key: Uint8Array): Uint8Array {
   return concat(key, Uint8Array.of(0))
 }
 
+/** Reads a listing to its end and maps its entries. */
 export async function collect<T>(listing: KeyValueListing, map: (entry: KeyValueEntry) => T): Promise<readonly T[]> {
   const found: T[] = []
   for await (const entry of listing) found.push(map(entry))
   return found
 }
 
+/** Maps the entries of a listing lazily. */
 export async function* mapListing<T>(listing: KeyValueListing, map: (entry: KeyValueEntry) => T): AsyncIterable<T> {
   for await (const entry of listing) yield map(entry)
 }

@@ -73,6 +73,7 @@ const SPACED: readonly number[] = [PREFIX.state, PREFIX.page, PREFIX.index]
 /** Added to a prefix in the second room, where the prefixes are therefore 0x1a, 0x1b and 0x1d. */
 const SPACE_STEP = 0x10
 
+/** One of the two rooms for a state. */
 export type Space = 0 | 1
 
 /** Whether keys with this first byte exist in both rooms. */
@@ -90,6 +91,7 @@ export function keyInSpace(key: Uint8Array, space: Space): Uint8Array {
 
 type Prefix = keyof typeof PREFIX
 
+/** What all keys of a prefix begin with. */
 export function prefixKey(prefix: Prefix): Uint8Array {
   return Uint8Array.of(PREFIX[prefix])
 }
@@ -115,6 +117,7 @@ function indexKey(index: number, rest: Uint8Array): Uint8Array {
   return indexKeys(index, [{ key: rest }])[0] as Uint8Array
 }
 
+/** Store keys for many keys of one index, in one buffer. */
 export function indexKeys(index: number, keys: readonly { readonly key: Uint8Array }[]): readonly Uint8Array[] {
   const bytes = new Uint8Array(keys.reduce((sum, { key }) => sum + INDEX_KEY_AT + key.length, 0))
   let at = 0
@@ -136,6 +139,7 @@ function pageKey(id: PageId): Uint8Array {
   return key
 }
 
+/** Makes the store's key of each kind of entry. */
 export const KEYS = {
   meta: (name: MetaName) => keyOf('meta', encodeText(name)),
   entry: (id: BlockId) => idKey('entry', id),
@@ -187,6 +191,7 @@ type MetaName =
   | 'sized'
   | 'indexedFrom'
 
+/** The id in a key of {@link KEYS}. */
 export function idOfKey(key: Uint8Array): string {
   return toHex(key.subarray(1))
 }
@@ -218,6 +223,7 @@ const ENTRY = container('BlockEntry', {
   invalid: bool,
 })
 
+/** Encodes a block entry. */
 export function encodeEntry(entry: BlockEntry): Uint8Array {
   const { bytes, totalWork, totalTransactions, bodyBytes, anchor, invalid } = entry
   return encode(ENTRY, {
@@ -233,6 +239,7 @@ export function encodeEntry(entry: BlockEntry): Uint8Array {
   })
 }
 
+/** Decodes a block entry. */
 export function decodeEntry(bytes: Uint8Array): BlockEntry {
   const raw = decodeOwn(ENTRY, bytes)
   const sealed = decodeHeader(raw.header)
@@ -254,6 +261,7 @@ export interface Replaced {
   readonly before: Uint8Array | undefined
 }
 
+/** Encodes an undo record. */
 export function encodeUndo(replaced: readonly Replaced[]): Uint8Array {
   return encode(
     UNDO,
@@ -261,6 +269,7 @@ export function encodeUndo(replaced: readonly Replaced[]): Uint8Array {
   )
 }
 
+/** Codec of {@link Location}. */
 export const LOCATION = container('Location', { height: uint32, index: uint32 })
 /** Where the best chain holds a transaction. */
 export type Location = ValueOf<typeof LOCATION>
@@ -271,22 +280,27 @@ export const REINDEX_MARK = container('ReindexMark', { next: uint32, indexes: by
 /** Codec of the marks that hold one height: `base`, `adopting`, `sized` and `indexedFrom`. */
 export const BASE_MARK = container('BaseMark', { height: uint32 })
 
+/** Codec of {@link HeldBodies}. */
 export const HELD_MARK = container('HeldMark', { bodiesFrom: uint32, witnessesFrom: uint32 })
 /** Heights from which, up to the head, the bodies and the witnesses of all blocks are held. */
 export type HeldBodies = ValueOf<typeof HELD_MARK>
 
+/** The network of a store. */
 export const NETWORK_MARK = container('NetworkMark', { name: text(64), genesis: byteVector(32) })
 
 const HISTORY_NODE = container('HistoryNode', { hash: byteVector(32), work: uint256 })
 
+/** Encodes a history node. */
 export function encodeHistoryNode(node: HistoryNode): Uint8Array {
   return encode(HISTORY_NODE, node)
 }
 
+/** Decodes a history node. */
 export function decodeHistoryNode(bytes: Uint8Array): HistoryNode {
   return decodeOwn(HISTORY_NODE, bytes)
 }
 
+/** Encodes a page of the state tree. */
 export function encodePage(page: Page): Uint8Array {
   return page.form()
 }
@@ -298,10 +312,12 @@ export function decodePage(bytes: Uint8Array): Page {
 
 const SCHEMA = container('Schema', { version: uint16 })
 
+/** Encodes the schema version. */
 export function encodeSchema(): Uint8Array {
   return encode(SCHEMA, { version: SCHEMA_VERSION })
 }
 
+/** Decodes a schema version. */
 export function decodeSchema(bytes: Uint8Array): number {
   return decodeOwn(SCHEMA, bytes).version
 }

@@ -8,20 +8,24 @@ import type { Address } from '../primitives/ids.ts'
 import { BRIDGE_NETWORKS_MAX } from '../tx/bridge-payloads.ts'
 import { assertSuccession } from './succession.ts'
 
+/** All rules in force at a height. */
 export interface Rules extends LedgerRules {
   readonly block: BlockRules
 }
 
+/** Rules in force from a height until the next step. */
 export interface RuleStep {
   readonly fromHeight: number
   readonly rules: Rules
 }
 
+/** Coins that exist from the start. */
 export interface Allocation {
   readonly address: Address
   readonly amount: bigint
 }
 
+/** What makes a network: its genesis and its rules by height. */
 export interface NetworkParams {
   readonly name: string
   readonly addressPrefix: string
@@ -36,6 +40,7 @@ export interface NetworkParams {
   readonly seeds: readonly string[]
 }
 
+/** Everything that the genesis block is computed from. */
 export interface GenesisParams {
   readonly timeMs: number
   readonly baseFee: bigint

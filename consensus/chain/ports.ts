@@ -10,11 +10,13 @@ export interface Pacer {
   pause(): Promise<void>
 }
 
+/** Delayed calls. */
 export interface Timers {
   /** Calls back once, unless the returned function is called first. */
   after(ms: number, callback: () => void): () => void
 }
 
+/** Runs a generator to its end; pauses whenever the slice is used up. */
 export async function runPaced<T>(steps: Generator<void, T>, pacer: Pacer): Promise<T> {
   for (;;) {
     const step = steps.next()
@@ -23,4 +25,5 @@ export async function runPaced<T>(steps: Generator<void, T>, pacer: Pacer): Prom
   }
 }
 
+/** A pacer that never pauses: for tools and tests that own their thread. */
 export const UNPACED: Pacer = { due: () => false, pause: () => Promise.resolve() }

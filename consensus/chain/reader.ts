@@ -43,6 +43,7 @@ export interface DatabaseReader
   readonly side: Pick<SideBranches, 'size' | 'has' | 'ids'>
 }
 
+/** The public keys that the chain has seen. */
 export interface KeyReader {
   keysOf(address: Address): AccountKeys | undefined
   /** A transaction's own keys at nonce 0, else those in `pending` or seen before. */

@@ -14,6 +14,7 @@ import type { ChainIndex } from './chain-index.ts'
 import { computeGenesis, type Genesis } from './genesis.ts'
 import { assertParams, type NetworkParams, type RuleStep, type Rules } from './params.ts'
 
+/** The ledgers, and a handler for every transaction kind. */
 export interface Protocol {
   readonly modules: readonly LedgerModule[]
   readonly handlers: KindHandlers
@@ -23,6 +24,7 @@ export interface Protocol {
   readonly signatures: SignatureBackend
 }
 
+/** A network's rules by height, with the ledgers that execute them. */
 export interface RuleBook extends Protocol {
   readonly params: NetworkParams
   readonly genesis: Genesis
@@ -42,6 +44,7 @@ export interface RuleBook extends Protocol {
   readonly tableOf: (key: StateKey) => AnyStateTable
 }
 
+/** Checks the parameters and binds them to the ledgers. */
 export function createRuleBook(params: NetworkParams, protocol: Protocol): RuleBook {
   assertParams(params)
   const tables = tablesByPrefix(protocol.modules)

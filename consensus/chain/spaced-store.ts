@@ -7,6 +7,7 @@ export function spaceOf(store: Pick<KeyValueStore, 'get'>): Space {
   return store.get(KEYS.meta('space'))?.[0] === 1 ? 1 : 0
 }
 
+/** The other of the two rooms. */
 export function otherSpace(space: Space): Space {
   return space === 0 ? 1 : 0
 }

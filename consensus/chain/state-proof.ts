@@ -16,8 +16,10 @@ const TABLE_LEAVES_MAX = 2_000_000
 /** Pages down to this depth are kept in memory: every record's path goes through them, and there are at most 4,369. */
 const KEPT_DEPTH = 3
 
+/** Whether a tree has a leaf with this path and value hash. */
 export type LeafLookup = (path: Uint8Array, value: Uint8Array) => boolean
 
+/** What a state is checked with. */
 export interface StateCheck {
   readonly ruleBook: Pick<RuleBook, 'modules'>
   readonly pacer: Pacer
@@ -70,6 +72,7 @@ export interface ProvenTree {
   readonly seed: Uint8Array
 }
 
+/** A lookup of leaves in a stored tree. */
 export async function leafLookup(store: KeyValueStore, tree: ProvenTree, pacer: Pacer): Promise<LeafLookup> {
   const table = tree.leaves > TABLE_LEAVES_MAX ? undefined : await leafTable(store, tree, pacer)
   if (table !== undefined) return (path, value) => table.has(path, value)

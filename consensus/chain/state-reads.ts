@@ -4,11 +4,13 @@ import type { StateKey, StateTable } from '../state/table.ts'
 import { type KeyValueStore, keyAfter, mapListing, prefixRange } from './key-value.ts'
 import { idOfKey, KEYS } from './layout.ts'
 
+/** An encoded record. */
 export interface StoredRecord {
   readonly key: StateKey
   readonly value: Uint8Array
 }
 
+/** Every record of the state in a store, encoded. */
 export function storedRecords(store: KeyValueStore): AsyncIterable<StoredRecord> {
   return mapListing(store.entries(KEYS.state('' as StateKey)), ([key, value]) => ({
     key: idOfKey(key) as StateKey,

@@ -14,6 +14,7 @@ import { BYTES_LIST, KEYS } from './layout.ts'
 
 type Reader = Pick<KeyValueStore, 'get'>
 
+/** Transactions of a block, if the store has them. */
 export function storedTransactions(store: Reader, id: BlockId): readonly Transaction[] | undefined {
   const parts = partsOf(store, id)
   return parts?.bodies.map((body, i) => mustAssemble(body, parts.witnesses[i] as Uint8Array))

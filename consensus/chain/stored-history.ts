@@ -15,6 +15,7 @@ import {
 
 type Reader = Pick<KeyValueStore, 'get'>
 
+/** A perfect node of the best chain's history tree. */
 export function storedHistoryNode(store: Reader, level: number, index: number): HistoryNode {
   const bytes = store.get(KEYS.history(level, index))
   assert(bytes !== undefined, `history node ${level}/${index} is missing`)
@@ -38,6 +39,7 @@ export function storedHeld(store: Reader): HeldBodies {
   return mark === undefined ? { bodiesFrom: 0, witnessesFrom: 0 } : decodeOwn(HELD_MARK, mark)
 }
 
+/** All that is stored of a block besides its body: header, total work and more. */
 export function storedEntry(store: Reader, id: BlockId): BlockEntry | undefined {
   const bytes = store.get(KEYS.entry(id))
   return bytes && decodeEntry(bytes)

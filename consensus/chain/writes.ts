@@ -35,6 +35,7 @@ import {
 } from './layout.ts'
 import type { RuleBook } from './rule-book.ts'
 
+/** All writes that make genesis the head of an empty store. */
 export function genesisWrites(ruleBook: RuleBook, genesis: Genesis): readonly Write[] {
   const { params, indexes } = ruleBook
   const { block, changes, tree } = genesis
@@ -70,6 +71,7 @@ export function genesisConnected({ block, changes }: Genesis): ConnectedBlock {
   return { block, receipts: [], changes, parentState: new MemoryState() }
 }
 
+/** A block that was executed and is ready to become the head. */
 export interface Connection {
   readonly block: Block
   readonly entry: BlockEntry
@@ -133,10 +135,12 @@ export function disconnectionWrites(
   ]
 }
 
+/** Writes of a block and its entry. */
 export function blockWrites(block: Block, entry: BlockEntry): readonly Write[] {
   return [{ key: KEYS.entry(block.id), value: encodeEntry(entry) }, ...bodyWrites(block)]
 }
 
+/** Writes of the bodies and witnesses of a block's transactions. */
 export function bodyWrites(block: Block): readonly Write[] {
   return [
     {
@@ -156,6 +160,7 @@ export function bodyWrites(block: Block): readonly Write[] {
   ]
 }
 
+/** Encoded keys with the address that commits to them. */
 export interface AddressKeys {
   readonly address: Address
   readonly encoded: Uint8Array
@@ -185,12 +190,14 @@ function encodeStateUndo(changes: readonly StateChange[]): Uint8Array {
   return encodeUndo(changes.map(({ key, before }) => ({ key: fromHex(key), before })))
 }
 
+/** The write that records the rules, unless the store has them already. */
 export function rulesWrites(store: Pick<KeyValueStore, 'get'>, ruleBook: RuleBook): readonly Write[] {
   const mark = store.get(KEYS.meta('rules'))
   const write = rulesWrite(ruleBook)
   return mark !== undefined && equal(mark, write.value) ? [] : [write]
 }
 
+/** A store before its checks. */
 export interface FoundStore {
   readonly store: KeyValueStore
   readonly folder: string
@@ -198,6 +205,7 @@ export interface FoundStore {
   readonly staleIndexes: boolean
 }
 
+/** Checks a store's schema, network, rules and indexes against this release. */
 export function checkMarks(
   { store, folder, staleIndexes }: FoundStore,
   mark: Uint8Array,
@@ -261,6 +269,7 @@ interface IndexConnection {
   readonly undo: Uint8Array | null
 }
 
+/** All index writes for a block that joins the best chain. */
 export function connectIndexes(
   indexes: readonly ChainIndex[],
   connected: ConnectedBlock,

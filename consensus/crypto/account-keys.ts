@@ -25,6 +25,7 @@ export interface AccountKeys {
 const KEY = container('PublicKey', { scheme: uint8, bytes: byteList(PUBLIC_KEY_BYTES_MAX) })
 const ACCOUNT_KEYS = container('AccountKeys', { scheme: uint8, threshold: uint8, keys: list(KEY, POLICY_KEYS_MAX) })
 
+/** Longest encoding of {@link AccountKeys}. */
 export const ACCOUNT_KEYS_BYTES_MAX = ACCOUNT_KEYS.maxSize
 
 /**
@@ -50,10 +51,12 @@ export function decodeAccountKeys(bytes: Uint8Array): Result<AccountKeys> {
   return reason === undefined ? ok(decoded.value as AccountKeys) : fail(fault('key/malformed', { reason }))
 }
 
+/** Keys of an account with one hybrid key. */
 export function singleKey(key: HybridPublicKey): AccountKeys {
   return { scheme: key.scheme, threshold: 1, keys: [key] }
 }
 
+/** Address of the keys: H(address tag, their encoding). */
 export function addressOfKeys(encodedKeys: Uint8Array): Address {
   return taggedHashHex<Address>('address', encodedKeys)
 }

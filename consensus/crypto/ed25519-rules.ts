@@ -6,7 +6,9 @@ import { compare, toHex } from '../primitives/bytes.ts'
  * R + [k]A (RFC 8032, 5.1.7, without the cofactor).
  */
 
+/** Length of a public key. */
 export const ED25519_PUBLIC_KEY_BYTES = 32
+/** Length of a signature. */
 export const ED25519_SIGNATURE_BYTES = 64
 
 const FIELD_PRIME = bigEndian(2n ** 255n - 19n)

@@ -48,8 +48,10 @@ const TAG_NAMES = {
 
 const HASH_BYTES = 32
 
+/** A use of the hash function. */
 export type HashUse = keyof typeof TAG_NAMES
 
+/** An implementation of SHA-256. */
 export type Sha256 = (data: Uint8Array) => Uint8Array
 
 /** SHA-256 in WebAssembly: the fastest for short data. */
@@ -95,10 +97,12 @@ export function taggedHash(use: HashUse, ...parts: readonly Uint8Array[]): Uint8
   return sha256(scratch.subarray(0, length))
 }
 
+/** {@link taggedHash} as hex. */
 export function taggedHashHex<Id extends string = Hash>(use: HashUse, ...parts: readonly Uint8Array[]): Id {
   return toHex(taggedHash(use, ...parts)) as Id
 }
 
+/** Name of a tag, for the specification and its vectors. */
 export function tagName(use: HashUse): string {
   return TAG_NAMES[use]
 }

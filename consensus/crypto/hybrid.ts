@@ -28,6 +28,7 @@ export interface SignatureBackend {
 
 const CONTEXT_BYTES_MAX = 255
 
+/** A public key and its scheme. */
 export interface HybridPublicKey {
   readonly scheme: KeyScheme
   readonly bytes: Uint8Array
@@ -73,6 +74,7 @@ export function signHybrid(
   )
 }
 
+/** The hybrid public key of a wallet seed. */
 export function hybridPublicKey(backend: SignatureBackend, scheme: KeyScheme, seed: Uint8Array): HybridPublicKey {
   const { mlDsa } = KEY_SCHEMES[scheme]
   const bytes = concat(
@@ -82,6 +84,7 @@ export function hybridPublicKey(backend: SignatureBackend, scheme: KeyScheme, se
   return { scheme, bytes }
 }
 
+/** Length of a wallet seed. */
 export const SEED_BYTES = 32
 
 /** The scheme is hashed in, so that one wallet seed gives unrelated keys under each scheme. */

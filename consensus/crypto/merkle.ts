@@ -36,6 +36,7 @@ export function nodeTag(use: HashUse): Uint8Array {
   return taggedHash(use)
 }
 
+/** Root over the items in order. */
 export function merkleRoot(tree: MerkleTree, items: readonly Uint8Array[]): Uint8Array {
   let level = leavesOf(tree, items)
   const tag = nodeTag(tree.node)
@@ -43,6 +44,7 @@ export function merkleRoot(tree: MerkleTree, items: readonly Uint8Array[]): Uint
   return taggedHash(tree.root, uint32LE(items.length), items.length === 0 ? ZERO_32 : level)
 }
 
+/** Proof that the item at `index` is in the list. */
 export function merkleProof(tree: MerkleTree, items: readonly Uint8Array[], index: number): MerkleProof {
   assert(Number.isInteger(index) && index >= 0 && index < items.length, 'a proof is about an item of the list')
   const tag = nodeTag(tree.node)
@@ -56,6 +58,7 @@ export function merkleProof(tree: MerkleTree, items: readonly Uint8Array[], inde
   return { index, count: items.length, siblings }
 }
 
+/** Whether the proof leads from the item to the root. */
 export function verifyMerkleProof(tree: MerkleTree, root: Uint8Array, item: Uint8Array, proof: MerkleProof): boolean {
   const { index, count, siblings } = proof
   if (!Number.isInteger(index) || !Number.isInteger(count) || index < 0 || index >= count || count > 0xffffffff)
@@ -72,6 +75,7 @@ export function verifyMerkleProof(tree: MerkleTree, root: Uint8Array, item: Uint
   return used === siblings.length && equal(taggedHash(tree.root, uint32LE(count), hash), root)
 }
 
+/** Hash of an inner node. */
 export function hashNode(left: Uint8Array, right: Uint8Array, tag: Uint8Array): Uint8Array {
   const message = concat(left, right)
   xorInto(message, 0, tag)

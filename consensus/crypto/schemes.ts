@@ -2,10 +2,12 @@ import { ED25519_PUBLIC_KEY_BYTES, ED25519_SIGNATURE_BYTES } from './ed25519-rul
 
 /** Parameter sets of FIPS 204. */
 export type MlDsaLevel = 44 | 65
+/** Scheme of one hybrid key. */
 export type KeyScheme = 1 | 2
 /** One key of scheme 1 or 2, or an m-of-n policy (3). */
 export type AccountScheme = KeyScheme | 3
 
+/** Sizes of one hybrid scheme, in bytes. */
 export interface SchemeSizes {
   readonly name: string
   readonly mlDsa: MlDsaLevel
@@ -24,10 +26,14 @@ export const KEY_SCHEMES: Readonly<Record<KeyScheme, SchemeSizes>> = {
   2: schemeSizes('ML-DSA-65 + Ed25519', 65),
 }
 
+/** Most keys of a scheme-3 policy. */
 export const POLICY_KEYS_MAX = 8
+/** Longest hybrid public key. */
 export const PUBLIC_KEY_BYTES_MAX = KEY_SCHEMES[2].publicKeyBytes
+/** Longest hybrid signature. */
 export const SIGNATURE_BYTES_MAX = KEY_SCHEMES[2].signatureBytes
 
+/** Whether a byte is a key scheme. */
 export function isKeyScheme(value: number): value is KeyScheme {
   return value === 1 || value === 2
 }

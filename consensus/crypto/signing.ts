@@ -22,6 +22,7 @@ export interface SigningNetwork {
   readonly genesis: BlockId
 }
 
+/** Context string of the ML-DSA half. */
 export function signingContext(domain: SigningDomain): Uint8Array {
   return LABELS[domain]
 }
@@ -36,10 +37,12 @@ export function signingMessage(
   return concat(LABELS[domain], uint32LE(network.chainId), fromHex(network.genesis), Uint8Array.of(scheme), digest)
 }
 
+/** Message of a transaction: its digest is the transaction id. */
 export function transactionMessage(network: SigningNetwork, scheme: AccountScheme, txId: TxId): Uint8Array {
   return signingMessage('transaction', network, scheme, fromHex(txId))
 }
 
+/** Message of a signed text. */
 export function textMessage(network: SigningNetwork, scheme: AccountScheme, text: string): Uint8Array {
   return signingMessage('text', network, scheme, taggedHash('textDigest', encodeText(text)))
 }
@@ -49,6 +52,7 @@ export function attestationMessage(network: SigningNetwork, digest: Uint8Array):
   return signingMessage('attestation', network, 3, digest)
 }
 
+/** One hybrid signature to check. */
 export interface SignaturePart {
   readonly key: HybridPublicKey
   readonly signature: Uint8Array

@@ -15,6 +15,7 @@ export class VerifierFailure extends Error {
   }
 }
 
+/** Whether every part verifies. */
 export function verifyJob(backend: SignatureBackend, job: SignatureJob): boolean {
   const context = signingContext(job.domain)
   return (

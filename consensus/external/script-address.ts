@@ -13,6 +13,7 @@ export interface ScriptNetwork {
   readonly refused: ReadonlyMap<number, string>
 }
 
+/** Bitcoin, main network. */
 export const BITCOIN: ScriptNetwork = {
   prefix: 'bc',
   kinds: new Map([
@@ -22,6 +23,7 @@ export const BITCOIN: ScriptNetwork = {
   refused: new Map(),
 }
 
+/** Litecoin, main network. */
 export const LITECOIN: ScriptNetwork = {
   prefix: 'ltc',
   kinds: new Map([
@@ -33,6 +35,7 @@ export const LITECOIN: ScriptNetwork = {
 
 const HASH_BYTES = 20
 
+/** Checks a text by the network's grammar: bech32 if it begins with the lower-case prefix, else base58check. */
 export function judgeScriptAddress(network: ScriptNetwork, text: string): Judgement<ScriptKind> {
   return text.startsWith(`${network.prefix}1`) ? judgeSegwit(network, text) : judgeBase58Check(network, text)
 }

@@ -17,6 +17,7 @@ const ACCOUNT_RECORD = container('Account', { version: uint8, nonce: uint64, bal
 /** An account. `nonce` is that of its next transaction. Records are never deleted, so a nonce never repeats. */
 export type Account = ValueOf<typeof ACCOUNT_RECORD>
 
+/** Accounts by address. */
 export const ACCOUNTS = stateTable<Address, Account>({
   name: 'accounts',
   prefix: 0x01,
@@ -25,6 +26,7 @@ export const ACCOUNTS = stateTable<Address, Account>({
   holdings: ({ balance }) => [{ asset: NATIVE_ASSET, amount: balance }],
 })
 
+/** A new account. */
 export function openedAccount(balance: Amount): Account {
   return { version: 1, nonce: 0n, balance, auth: ZERO_HEX_32 as Hash }
 }
@@ -42,6 +44,7 @@ export function creditOrOpen(overlay: Overlay, address: Address, value: Amount):
   if (!credit(overlay, address, value)) overlay.put(ACCOUNTS, address, openedAccount(value))
 }
 
+/** Takes native coins from an account; a fault if it does not exist or holds too little. */
 export function debit(overlay: Overlay, address: Address, value: Amount): Fault | null {
   const account = overlay.get(ACCOUNTS, address)
   const balance = account?.balance ?? ZERO
@@ -66,6 +69,7 @@ const transfer: KindHandler<'transfer'> = {
   },
 }
 
+/** Accounts with their native coins, the supply of each asset, and the stakers' pool. */
 export const accountModule = {
   name: 'account',
   tables: [anyTable(ACCOUNTS), anyTable(SUPPLY), anyTable(STAKING_POOL)],

@@ -11,6 +11,7 @@ export function tokenAsset(symbol: TokenSymbol): Hash {
   return toHex(encodeText(symbol)).padEnd(ASSET_HEX_CHARS, '0') as Hash
 }
 
+/** Asset id of a symbol, the native coin's included. */
 export function assetOf(symbol: TokenSymbol, coin: Pick<CoinRules, 'symbol'>): Hash {
   return symbol === coin.symbol ? NATIVE_ASSET : tokenAsset(symbol)
 }

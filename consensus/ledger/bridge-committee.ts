@@ -58,4 +58,5 @@ function endHalt(overlay: Overlay, network: number): void {
   if (record !== undefined) overlay.put(BRIDGE_NETWORKS, network, { ...record, halted: false })
 }
 
+/** Transaction kinds by which the committee rotates or halts. */
 export const committeeHandlers = { bridge_rotate: bridgeRotate, bridge_halt: bridgeHalt }

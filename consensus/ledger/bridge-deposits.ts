@@ -18,6 +18,7 @@ import type { KindHandler, LedgerRules, TxContext } from './module.ts'
 import { mintAsset } from './supply.ts'
 import { creditOrCreate } from './token-balances.ts'
 
+/** Number of a block's day, for the mint caps: floor(height / dayBlocks). */
 export function mintDayOf({ bridge }: Pick<LedgerRules, 'bridge'>, height: number): number {
   return Math.floor(height / bridge.dayBlocks)
 }

@@ -28,6 +28,7 @@ export interface MemberFacts {
   readonly member: Address
 }
 
+/** A pending rotation. */
 export interface RotationFacts extends Pick<Rotation, 'threshold' | 'vaults' | 'resume'> {
   readonly effectiveAt: number
   readonly keys: readonly MemberFacts[]
@@ -67,11 +68,13 @@ export interface NetworkFacts {
   readonly withdrawals: number
 }
 
+/** The committee and every network, opened or not. */
 export interface BridgeFacts {
   readonly committee: CommitteeFacts | null
   readonly networks: readonly NetworkFacts[]
 }
 
+/** A withdrawal and its network. */
 export interface WithdrawalFacts {
   readonly id: TxId
   readonly network: number
@@ -106,6 +109,7 @@ export function bridgeFacts(view: StateView, rules: Pick<LedgerRules, 'bridge'>,
   }
 }
 
+/** A withdrawal by its id; undefined if there is none. */
 export function withdrawalFacts(
   view: StateView,
   { bridge }: Pick<LedgerRules, 'bridge'>,

@@ -111,12 +111,15 @@ export const WITHDRAWALS = stateTable<TxId, Withdrawal>({
  */
 export const WITHDRAWAL_STATES = ['pending', 'signing', 'released', 'cancelled'] as const
 
+/** State of a withdrawal. */
 export type WithdrawalState = (typeof WITHDRAWAL_STATES)[number]
 
+/** Number of a withdrawal's state. */
 export function statusOf(state: WithdrawalState): number {
   return WITHDRAWAL_STATES.indexOf(state)
 }
 
+/** State of a withdrawal record. */
 export function stateOf({ status }: Pick<Withdrawal, 'status'>): WithdrawalState {
   return WITHDRAWAL_STATES[status] as WithdrawalState
 }
@@ -138,6 +141,7 @@ export interface OpenNetwork {
   readonly rules: BridgeNetwork
 }
 
+/** The network with its committee, or the fault that it is closed. */
 export function openNetwork(view: StateView, bridge: BridgeRules, network: number): OpenNetwork | Fault {
   const committee = view.get(COMMITTEE, undefined)
   const record = view.get(BRIDGE_NETWORKS, network)
@@ -146,16 +150,19 @@ export function openNetwork(view: StateView, bridge: BridgeRules, network: numbe
   return { committee, record, rules }
 }
 
+/** The fault of a halted network, else null. */
 export function whyHalted({ record, rules }: OpenNetwork): Fault | null {
   return record.halted ? fault('bridge/halted', { network: rules.name }) : null
 }
 
+/** The fault of an amount below the network's minimum, else null. */
 export function whyBelowMinimum(view: StateView, { rules }: OpenNetwork, value: Amount): Fault | null {
   if (value >= rules.minimum) return null
   const told = { network: rules.name, symbol: rules.asset, minimum: rules.minimum.toString() }
   return fault('bridge/below-minimum', { ...told, minimumText: wrappedText(view, rules, rules.minimum) })
 }
 
+/** An amount of a network's wrapped token, in decimal text. */
 export function wrappedText(view: StateView, rules: BridgeNetwork, value: bigint): string {
   return formatAmount(value, decimalsOf(view, rules))
 }

@@ -139,6 +139,7 @@ function openWithdrawal(
   return 'code' in open ? open : { withdrawal, open }
 }
 
+/** Transaction kinds of withdrawals. */
 export const withdrawalHandlers = {
   bridge_withdraw: bridgeWithdraw,
   bridge_sign: bridgeSign,

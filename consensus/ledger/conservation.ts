@@ -20,6 +20,7 @@ export class Balance {
   }
 }
 
+/** Whether the changes neither create nor lose coins. */
 export function conserves(changes: readonly ValueChange[]): boolean {
   const balance = new Balance()
   for (const { table, key, before, after } of changes) {

@@ -1,5 +1,6 @@
 import type { MarketRules } from './rules.ts'
 
+/** Price epoch of a height. */
 export function epochOf(height: number, { epochBlocks }: Pick<MarketRules, 'epochBlocks'>): number {
   return Math.floor(height / epochBlocks)
 }

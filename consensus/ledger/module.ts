@@ -9,6 +9,7 @@ import type { Transaction, TxBody } from '../tx/transaction.ts'
 import type { Receipt } from './receipt.ts'
 import type { BridgeRules, CoinRules, GenesisLedgers, MarketRules, StakingRules, TokenRules } from './rules.ts'
 
+/** The rules that ledgers use. */
 export interface LedgerRules {
   readonly tx: TxRules
   readonly coin: CoinRules
@@ -18,6 +19,7 @@ export interface LedgerRules {
   readonly bridge: BridgeRules
 }
 
+/** What an automatic effect of a block can read and do. */
 export interface BlockContext {
   readonly rules: LedgerRules
   /** If a rule step begins with this block, the rules of the block before; else null. */
@@ -27,6 +29,7 @@ export interface BlockContext {
   readonly emit: (receipt: Receipt) => void
 }
 
+/** What a transaction can read and do. */
 export interface TxContext {
   readonly rules: LedgerRules
   readonly height: number
@@ -51,13 +54,16 @@ export interface KindHandler<K extends TxKind> {
   readonly spends: (body: TxBody<K>, rules: LedgerRules) => Amount
 }
 
+/** A handler for every kind; a missing one does not compile. */
 export type KindHandlers = { readonly [K in TxKind]: KindHandler<K> }
 
+/** A state record and its key. */
 export interface StateRecord {
   readonly key: StateKey
   readonly value: unknown
 }
 
+/** A ledger: its tables, the transaction kinds it executes, its automatic effects and its invariant. */
 export interface LedgerModule {
   readonly name: string
   readonly tables: readonly AnyStateTable[]

@@ -1,5 +1,6 @@
 import type { FaultCode } from '../primitives/fault-table.ts'
 
+/** Number of success in receipts. */
 export const OUTCOME_OK = 0
 
 /** Numbers of failures in receipts and receipt entries. Consensus: a number never changes and is never reused. */
@@ -48,6 +49,7 @@ export const OUTCOME_NUMBERS = {
   'bridge/below-minimum': 122,
 } as const satisfies Partial<Record<FaultCode, number>>
 
+/** A fault that a mined transaction or a receipt entry can end with. */
 export type OutcomeCode = keyof typeof OUTCOME_NUMBERS
 
 const BY_NUMBER = new Map<number, OutcomeCode>(

@@ -17,6 +17,7 @@ import {
 import type { Address, Hash, TxId } from '../primitives/ids.ts'
 import { RECEIPT_ENTRIES_MAX } from '../tx/payloads.ts'
 
+/** Most amounts in one receipt. */
 export const RECEIPT_AMOUNTS_MAX = 4
 
 /**
@@ -63,9 +64,12 @@ const RECEIPT_TYPES = {
 type ReceiptTypes = typeof RECEIPT_TYPES
 type ReceiptType = keyof ReceiptTypes
 
+/** The outcome of one transaction or one automatic effect. */
 export type Receipt = { [K in ReceiptType]: { readonly type: K } & ValueOf<ReceiptTypes[K]['codec']> }[ReceiptType]
+/** Receipt of one type. */
 export type ReceiptOf<K extends ReceiptType> = Extract<Receipt, { type: K }>
 
+/** Consensus bytes of a receipt. */
 export function encodeReceipt(receipt: Receipt): Uint8Array {
   const { number, codec } = RECEIPT_TYPES[receipt.type]
   return concat(Uint8Array.of(number), encode(codec as never, receipt as never))
@@ -84,10 +88,12 @@ export function isReceiptOf(bytes: Uint8Array, txId: Uint8Array): boolean {
   return bytes[0] === RECEIPT_TYPES.transaction.number && equal(bytes.subarray(1, 1 + txId.length), txId)
 }
 
+/** Root over the receipts of a block, in order. */
 export function receiptsRoot(receipts: readonly Uint8Array[]): Hash {
   return toHex(merkleRoot(RECEIPT_TREE, receipts)) as Hash
 }
 
+/** Hash of a service's result, as in receipts on chain. */
 export function resultHash(resultBytes: Uint8Array): Hash {
   return toHex(taggedHash('result', resultBytes)) as Hash
 }

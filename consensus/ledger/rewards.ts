@@ -60,6 +60,7 @@ export function closeBlock({ rules, height, overlay, emit }: BlockContext, { min
   emit({ type: 'close', burned, subsidy, stakingShare, miner, reward })
 }
 
+/** Rewards of miners. */
 export const rewardModule = {
   name: 'rewards',
   tables: [anyTable(REWARDS)],

@@ -1,6 +1,7 @@
 import type { ExternalFormat } from '../external/address.ts'
 import type { Address, TokenSymbol } from '../primitives/ids.ts'
 
+/** The rules about the native coin, at one height. */
 export interface CoinRules {
   readonly symbol: TokenSymbol
   /** Most base units ever minted. */
@@ -13,17 +14,20 @@ export interface CoinRules {
   readonly rewardMaturity: number
 }
 
+/** The rules about tokens. */
 export interface TokenRules {
   /** Native base units that `token_create` burns beside its fee. */
   readonly createBurn: bigint
 }
 
+/** A tier of staking: how long stakes are locked, and what they earn. */
 export interface StakingTier {
   readonly lockBlocks: number
   /** Yearly reward in basis points of the stake, if the reward pool can pay it. */
   readonly yearlyBps: bigint
 }
 
+/** The rules about staking. */
 export interface StakingRules {
   /** Tiers by number. Later steps may add tiers, never remove one. */
   readonly tiers: readonly StakingTier[]
@@ -48,6 +52,7 @@ export interface BridgeNetwork {
   readonly dailyMintCap: bigint
 }
 
+/** The rules about the bridge. */
 export interface BridgeRules {
   readonly networks: readonly BridgeNetwork[]
   /** Blocks of a day, for the mint caps. */
@@ -56,6 +61,7 @@ export interface BridgeRules {
   readonly rotationDelay: number
 }
 
+/** The rules about the market's ledger, at one height. */
 export interface MarketRules {
   readonly epochBlocks: number
   /** The pool that prices the native coin: it trades the coin against this dollar token at this fee. */
@@ -68,6 +74,7 @@ export interface MarketRules {
 /** How a token is issued: freely by its issuer, against a reserve, or by the bridge. */
 export type TokenKind = 'plain' | 'stable' | 'bridged'
 
+/** A token that exists from the start. */
 export interface GenesisToken {
   readonly symbol: TokenSymbol
   readonly name: string

@@ -20,6 +20,7 @@ export interface StableFacts {
   readonly surplus: Amount
 }
 
+/** The facts of a stable token; undefined if there is none with that symbol. */
 export function stableFacts(view: StateView, symbol: TokenSymbol): StableFacts | undefined {
   const stable = stableOf(view, symbol)
   if ('code' in stable) return undefined

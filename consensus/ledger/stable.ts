@@ -38,6 +38,7 @@ export const STABLE_RESERVES = stateTable<Hash, StableReserve>({
   holdings: ({ reserveAsset, reserve }) => [{ asset: reserveAsset, amount: reserve }],
 })
 
+/** A stable token and its reserve. */
 export interface NamedStable extends NamedToken {
   readonly backing: StableReserve
 }
@@ -139,6 +140,7 @@ function checkSurplus(view: StateView, { symbol, asset, backing, token }: NamedS
   return wanted <= surplus ? null : fault('stable/no-surplus', { symbol, ...told(token, { surplus }) })
 }
 
+/** The reserve above the supply. */
 export function surplusOf(reserve: Amount, supply: Amount): Amount {
   return subtract(reserve, supply) ?? ZERO
 }
@@ -169,6 +171,7 @@ function fillReserves(overlay: Overlay, _: LedgerRules, { tokens, stables }: Gen
   }
 }
 
+/** Stable tokens and their reserves. */
 export const stableModule = {
   name: 'stables',
   tables: [anyTable(STABLE_RESERVES)],

@@ -10,6 +10,7 @@ const BPS = 10_000n
  */
 export const BLOCK_PARTS = 1n << 64n
 
+/** Sums over all stakes of a tier. */
 export interface TierBooks {
   readonly staked: Amount
   /** Sum of the tier's yearly basis points over all paid parts of blocks: reward units per base unit staked. */
@@ -24,6 +25,7 @@ export interface StakingBooks {
   readonly tiers: readonly TierBooks[]
 }
 
+/** The books, and the pool that pays rewards. */
 export interface StakingFunds {
   readonly books: StakingBooks
   readonly pool: Amount
@@ -37,6 +39,7 @@ export function rewardUnits({ blocksPerYear }: StakingRules): bigint {
   return BPS * blocksPerYear * BLOCK_PARTS
 }
 
+/** Books before the first stake. */
 export function emptyBooks(height: number): StakingBooks {
   return { updatedAt: height, reserved: ZERO, owed: 0n, tiers: [] }
 }
@@ -77,6 +80,7 @@ export function owing({ books, pool }: StakingFunds, owed: bigint, rules: Stakin
   return { books: { ...books, owed, reserved }, pool: subtractProven(amount(pool + books.reserved), reserved) }
 }
 
+/** The fields of a stake that its reward depends on. */
 export interface EarningStake {
   readonly amount: Amount
   readonly startIndex: bigint

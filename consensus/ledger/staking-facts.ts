@@ -10,6 +10,7 @@ import { nativeSupply } from './supply.ts'
 
 const PPM_PER_BPS = 100n
 
+/** The state of one tier. */
 export interface TierFacts {
   readonly lockBlocks: number
   /** Yearly reward in basis points, if the pool can pay it. */
@@ -77,6 +78,7 @@ export function pendingReward(
   return dueOf(stake, accruedFunds(view, staking, height).books, staking)
 }
 
+/** A stake and its name. */
 export interface StakePosition extends StakeName {
   readonly stake: Stake
 }
@@ -89,6 +91,7 @@ export function stakePosition(key: StateKey, stake: Stake): StakePosition {
   return { address: id.slice(0, ID_CHARS) as Address, stakeId: id.slice(ID_CHARS) as TxId, stake }
 }
 
+/** What a tier would pay for an amount. */
 export interface TierEstimate {
   readonly tier: number
   readonly lockBlocks: number

@@ -203,6 +203,7 @@ function stakingInvariant(changes: readonly ValueChange[], { staking }: LedgerRu
   return sums.every((sum) => sum === 0n) ? null : 'stake-sum'
 }
 
+/** Stakes, their rewards, and the reserve that pays claims. */
 export const stakingModule = {
   name: 'staking',
   tables: [anyTable(STAKING), anyTable(STAKES)],

@@ -14,6 +14,7 @@ const SUPPLY_RECORD = container('Supply', { minted: uint128, burned: uint128, ca
  */
 export type Supply = ValueOf<typeof SUPPLY_RECORD>
 
+/** Supply per asset. */
 export const SUPPLY = stateTable<Hash, Supply>({
   name: 'supply',
   prefix: 0x02,
@@ -33,6 +34,7 @@ export const STAKING_POOL = stateTable<void, ValueOf<typeof POOL_RECORD>>({
   holdings: ({ accrued }) => [{ asset: NATIVE_ASSET, amount: accrued }],
 })
 
+/** Supply record of an existing asset. */
 export function supplyRecord(view: StateView, asset: Hash): Supply {
   const supply = view.get(SUPPLY, asset)
   assert(supply !== undefined, `the supply record of ${asset} is missing`)
@@ -85,11 +87,13 @@ export function mintNative(overlay: Overlay, minted: Amount): void {
   mintAsset(overlay, NATIVE_ASSET, minted)
 }
 
+/** Adds to the stakers' reward pool. */
 export function accrueStaking(overlay: Overlay, share: Amount): void {
   const accrued = overlay.get(STAKING_POOL, undefined)?.accrued ?? ZERO
   overlay.put(STAKING_POOL, undefined, { accrued: amount(accrued + share) })
 }
 
+/** Asset in the key of a supply record. */
 export function assetOfSupplyKey(key: StateKey): Hash {
   return key.slice(2) as Hash
 }

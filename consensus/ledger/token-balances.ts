@@ -7,6 +7,7 @@ import { NATIVE_ASSET, type StateKey, stateTable } from '../state/table.ts'
 import type { StateView } from '../state/view.ts'
 import { ACCOUNTS, credit, debit, openedAccount } from './account.ts'
 
+/** An address and an asset that it may hold. */
 export interface Holder {
   readonly address: Address
   readonly asset: Hash
@@ -25,19 +26,23 @@ export const TOKEN_BALANCES = stateTable<Holder, ValueOf<typeof BALANCE_RECORD>>
 
 const ADDRESS_HEX_CHARS = 64
 
+/** Asset at the end of a balance's key. */
 export function assetOfBalanceKey(key: StateKey): Hash {
   return key.slice(2 + ADDRESS_HEX_CHARS) as Hash
 }
 
+/** Address in a balance's key. */
 export function holderOfBalanceKey(key: StateKey): Address {
   return key.slice(2, 2 + ADDRESS_HEX_CHARS) as Address
 }
 
+/** What an address holds of an asset, the native coin included. */
 export function balanceOf(view: StateView, { address, asset }: Holder): Amount {
   if (asset === NATIVE_ASSET) return view.get(ACCOUNTS, address)?.balance ?? ZERO
   return view.get(TOKEN_BALANCES, { address, asset })?.amount ?? ZERO
 }
 
+/** Takes units of any asset from an address; a fault if it holds too little. */
 export function debitAsset(overlay: Overlay, holder: Holder, value: Amount): Fault | null {
   if (holder.asset === NATIVE_ASSET) return debit(overlay, holder.address, value)
   const balance = balanceOf(overlay, holder)

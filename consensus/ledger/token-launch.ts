@@ -18,6 +18,7 @@ export interface TokenLaunch {
   readonly maxSupply: bigint
 }
 
+/** The verdict of one rule on a launch. */
 export interface LaunchFinding {
   readonly rule: 'symbol-form' | 'symbol-free' | 'no-look-alike' | 'name' | 'decimals' | 'max-supply'
   readonly pass: boolean

@@ -58,10 +58,12 @@ export function skeletonOf(symbol: TokenSymbol): SymbolSkeleton {
   return symbol.replace(/[01258]/g, (digit) => LOOK_ALIKES[digit] as string) as SymbolSkeleton
 }
 
+/** Kind of a token as text. */
 export function kindOfToken({ kind }: Pick<Token, 'kind'>): TokenKind {
   return TOKEN_KINDS[kind] as TokenKind
 }
 
+/** A token with its symbol and its asset id. */
 export interface NamedToken {
   readonly symbol: TokenSymbol
   readonly asset: Hash
@@ -75,6 +77,7 @@ export function tokenOf(view: StateView, symbol: TokenSymbol): NamedToken | Faul
   return token === undefined ? fault('token/unknown', { symbol }) : { symbol, asset, token }
 }
 
+/** An asset that a payload may name. */
 export interface KnownAsset {
   readonly asset: Hash
 }
@@ -87,6 +90,7 @@ export function knownAsset(view: StateView, symbol: TokenSymbol, coin: Pick<Coin
   return 'code' in named ? named : { asset }
 }
 
+/** The asset of a symbol if it can be traded: {@link knownAsset}, or `token/frozen`. */
 export function usableAsset(view: StateView, symbol: TokenSymbol, coin: Pick<CoinRules, 'symbol'>): KnownAsset | Fault {
   const known = knownAsset(view, symbol, coin)
   if ('code' in known || known.asset === NATIVE_ASSET) return known

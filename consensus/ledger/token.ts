@@ -36,6 +36,7 @@ const tokenMint: KindHandler<'token_mint'> = {
   },
 }
 
+/** Mints units of a token to an address, up to its maximum supply. */
 export function issue(
   overlay: Overlay,
   named: NamedToken,
@@ -111,6 +112,7 @@ function checkNewIssuer(overlay: Overlay, named: NamedToken, issuer: Address): F
   return overlay.get(ACCOUNTS, issuer) === undefined ? fault('ledger/no-account') : null
 }
 
+/** Tokens and their balances. */
 export const tokenModule = {
   name: 'tokens',
   tables: [anyTable(TOKENS), anyTable(SYMBOLS), anyTable(TOKEN_BALANCES)],

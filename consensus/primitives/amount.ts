@@ -14,6 +14,7 @@ const PRODUCT_BOUND = 1n << 256n
 /** A longer text is refused before it is parsed. */
 const TEXT_CHARS_MAX = 200
 
+/** Zero units. */
 export const ZERO = 0n as Amount
 
 /** For numbers that this program's arithmetic proved to be in range; out of range is a bug. */
@@ -27,10 +28,12 @@ export function add(a: Amount, b: Amount): Amount {
   return amount(a + b)
 }
 
+/** Difference, or undefined when `b` is more than `a`. */
 export function subtract(a: Amount, b: Amount): Amount | undefined {
   return b > a ? undefined : ((a - b) as Amount)
 }
 
+/** Difference; the caller has proved that `a` is at least `b`. */
 export function subtractProven(a: Amount, b: Amount): Amount {
   assert(a >= b, `amount below zero: ${a} - ${b}`)
   return (a - b) as Amount

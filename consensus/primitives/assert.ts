@@ -3,6 +3,7 @@ export class AssertionError extends Error {
   override name = 'AssertionError'
 }
 
+/** Throws if a condition fails that only a bug of this program can break. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionError(message)
 }

@@ -4,6 +4,7 @@ export interface Allowance {
   readonly perSecond: number
 }
 
+/** A token bucket. */
 export class Bucket {
   readonly #allowance: Allowance
   #left: number

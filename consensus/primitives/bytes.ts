@@ -3,6 +3,7 @@ import { assert } from './assert.ts'
 
 /** 32 zero bytes. In a fixed 32-byte field they mean "absent". */
 export const ZERO_32 = new Uint8Array(32)
+/** {@link ZERO_32} in hex. */
 export const ZERO_HEX_32 = '0'.repeat(64)
 
 /** Lower-case hex without a prefix. */
@@ -19,6 +20,7 @@ export function fromHex(hex: string): Uint8Array {
   return bytes
 }
 
+/** Writes the bytes of lower-case hex at an offset; throws like {@link fromHex}. */
 export function writeHex(target: Uint8Array, offset: number, hex: string): void {
   if (hex.length % 2 !== 0) throw new RangeError('hex has an odd number of digits')
   for (let i = 0; i < hex.length; i += 2) {
@@ -28,14 +30,17 @@ export function writeHex(target: Uint8Array, offset: number, hex: string): void 
   }
 }
 
+/** Whether the text is lower-case hex of exactly `byteLength` bytes. */
 export function isHex(text: string, byteLength: number): boolean {
   return text.length === byteLength * 2 && /^[0-9a-f]*$/.test(text)
 }
 
+/** Whether the text is lower-case hex of whole bytes. */
 export function isHexBytes(text: string): boolean {
   return text.length % 2 === 0 && /^[0-9a-f]*$/.test(text)
 }
 
+/** Joins byte strings. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0
   for (const part of parts) length += part.length
@@ -69,6 +74,7 @@ export function copy(bytes: Uint8Array): Uint8Array {
   return Uint8Array.prototype.slice.call(bytes)
 }
 
+/** Little-endian bytes of a uint32; out of range is a bug. */
 export function uint32LE(value: number): Uint8Array {
   assert(Number.isInteger(value) && value >= 0 && value <= 0xffffffff, `${value} is not a uint32`)
   return Uint8Array.of(value, value >>> 8, value >>> 16, value >>> 24)
@@ -78,6 +84,7 @@ export function uint32LE(value: number): Uint8Array {
 const WORD = new DataView(new ArrayBuffer(8))
 const WORD_BYTES = new Uint8Array(WORD.buffer)
 
+/** Little-endian bytes of an unsigned integer below 2^(8 x length); out of range is a bug. */
 export function uintLE(value: bigint, length: number): Uint8Array {
   const bytes = new Uint8Array(length)
   let rest = value
@@ -92,10 +99,12 @@ export function uintLE(value: bigint, length: number): Uint8Array {
   return bytes
 }
 
+/** Big-endian bytes of an unsigned integer below 2^(8 x length). */
 export function uintBE(value: bigint, length: number): Uint8Array {
   return uintLE(value, length).reverse()
 }
 
+/** Reads an unsigned big-endian integer. */
 export function readUintBE(bytes: Uint8Array): bigint {
   return bytes.length === 0 ? 0n : BigInt(`0x${toHex(bytes)}`)
 }

@@ -20,6 +20,7 @@ import { decodeText, encodeText } from './text.ts'
 export type Codec<V> = Type<V>
 /** A codec of anything but a number, bigint or boolean. */
 export type CompositeCodec<V> = CompositeType<V, unknown, unknown>
+/** The value that a codec reads and writes. */
 export type ValueOf<C> = C extends Type<infer V> ? V : never
 
 // The library wraps numbers and cuts byte strings without an error. The types below throw instead.
@@ -59,14 +60,21 @@ class CheckedBigUint extends UintBigintType {
   }
 }
 
+/** Unsigned 8-bit integer. */
 export const uint8: Codec<number> = new CheckedUint(1)
+/** Unsigned 16-bit integer. */
 export const uint16: Codec<number> = new CheckedUint(2)
+/** Unsigned 32-bit integer. */
 export const uint32: Codec<number> = new CheckedUint(4)
 /** Unsigned 64-bit integer below 2^53: times and counters. */
 export const safeUint64: Codec<number> = new CheckedUint(8)
+/** Unsigned 64-bit integer. */
 export const uint64: Codec<bigint> = new CheckedBigUint(8)
+/** Unsigned 128-bit integer, read as an {@link Amount}. */
 export const uint128 = new CheckedBigUint(16) as unknown as Codec<Amount>
+/** Unsigned 256-bit integer: targets, work sums. */
 export const uint256: Codec<bigint> = new CheckedBigUint(32)
+/** One byte; only 0 and 1 are well formed. */
 export const bool: Codec<boolean> = new BooleanType()
 
 /** The value is a view on the decoded buffer. */
@@ -79,6 +87,7 @@ export function byteList(limit: number): CompositeCodec<Uint8Array> {
   return mapped(new ByteListType(limit), unchanged, unchanged)
 }
 
+/** 32 bytes, read as a branded hex string. */
 export function hex32<Id extends string>(): CompositeCodec<Id> {
   return mapped(new ByteVectorType(32), fromHex, (bytes) => toHex(bytes) as Id)
 }
@@ -106,6 +115,7 @@ function unchanged(bytes: Uint8Array): Uint8Array {
   return bytes
 }
 
+/** A record of named fields in the given order. */
 export function container<Fields extends Record<string, Codec<unknown>>>(
   name: string,
   fields: Fields,
@@ -115,6 +125,7 @@ export function container<Fields extends Record<string, Codec<unknown>>>(
   }>
 }
 
+/** At most `limit` elements. */
 export function list<V>(element: Codec<V>, limit: number): CompositeCodec<readonly V[]> {
   const type = element.isBasic
     ? new ListBasicType(element as never, limit)

@@ -6,6 +6,7 @@ import { MINING_FAULTS } from './mining-faults.ts'
 import { NETWORK_FAULTS } from './network-faults.ts'
 import { OUTSIDE_FAULTS } from './outside-faults.ts'
 
+/** Every fault by its code: see {@link FaultRow}. */
 export const FAULT_TABLE = {
   'amount/not-decimal': sender('"{text}" is not a plain decimal number'),
   'amount/too-many-decimals': sender('"{text}" has more than {decimals} decimals'),

@@ -12,10 +12,12 @@ export interface Fault {
 
 const NO_DETAIL: FaultDetail = Object.freeze({})
 
+/** Makes a fault. */
 export function fault(code: FaultCode, detail: FaultDetail = NO_DETAIL): Fault {
   return Object.freeze({ code, detail })
 }
 
+/** Blame, retry and message of a code. */
 export function faultRow(code: FaultCode): FaultRow {
   return FAULT_TABLE[code]
 }

@@ -14,7 +14,9 @@ export type BlockId = string & { readonly [brand]: 'BlockId' }
 export type Address = string & { readonly [brand]: 'Address' }
 /** Any other 32-byte hash in hex. */
 export type Hash = string & { readonly [brand]: 'Hash' }
+/** On-chain name of an agent, see `AGENT_ID`. */
 export type AgentId = string & { readonly [brand]: 'AgentId' }
+/** On-chain name of a service of one agent, see `SERVICE_ID`. */
 export type ServiceId = string & { readonly [brand]: 'ServiceId' }
 
 /** Name of an asset, the native coin included, see `TOKEN_SYMBOL`. */

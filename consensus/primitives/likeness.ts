@@ -21,6 +21,7 @@ export function meantName(mistyped: string, names: readonly string[]): string | 
   return near?.name
 }
 
+/** Says that there is no such `what` (an option, a member, a word), and suggests the name that may have been meant. */
 export function unknownName(what: string, name: string, known: readonly string[]): string {
   const absent = `there is no ${what} ${name.slice(0, TYPED_CHARS_MAX)}`
   const meant = meantName(name, known)

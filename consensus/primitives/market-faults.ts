@@ -1,5 +1,6 @@
 import { type FaultRow, later, sender, unblamed } from './fault-row.ts'
 
+/** Faults of services, of payments in FAR and in stablecoins, and of facilitators. */
 export const MARKET_FAULTS = {
   'service/not-found': sender('there is no service {serviceId} here'),
   'service/invalid-request': sender('unusable request: {reason}'),

@@ -1,5 +1,6 @@
 import { later, sender } from './fault-row.ts'
 
+/** Faults of work for external miners. */
 export const MINING_FAULTS = {
   'mining/not-ready': later('there is no work now: {reasons}'),
   'mining/busy': later('too many miners at once'),

@@ -1,5 +1,6 @@
 import { type FaultRow, later, sender, unblamed } from './fault-row.ts'
 
+/** Faults outside the chain: web pages, providers, engines and models. */
 export const OUTSIDE_FAULTS = {
   'web/refused': sender('the address cannot be read: {reason}'),
   'web/unreachable': unblamed('{host} cannot be reached: {reason}'),

@@ -1,3 +1,4 @@
+/** Runs a generator to its end without a pause. */
 export function runNow<T>(steps: Generator<void, T>): T {
   for (;;) {
     const step = steps.next()

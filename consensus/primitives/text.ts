@@ -1,5 +1,6 @@
 /** Text in consensus is printable UTF-8. This program checks it itself: decoders that differ would split the chain. */
 
+/** Whether every byte is printable ASCII, 0x20 to 0x7e. */
 export function isPrintableAscii(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte >= 0x20 && byte <= 0x7e)
 }

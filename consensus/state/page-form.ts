@@ -7,6 +7,7 @@
 
 /** Bytes of a hash, of a path and of a value hash. */
 export const HASH_BYTES = 32
+/** Bytes of the two masks. */
 export const FORM_HEAD_BYTES = 4
 const LEAF_BYTES = 2 * HASH_BYTES
 const EVEN_SLOTS = 0x5555

@@ -9,6 +9,7 @@ export interface GivenPage {
   readonly form: Uint8Array
 }
 
+/** A page that must come, with its hash. */
 export interface ExpectedPage {
   readonly id: PageId
   readonly hash: Uint8Array
@@ -96,6 +97,7 @@ export class PageWalk {
   }
 }
 
+/** How many leaves a page holds. */
 export function leafCount(form: Uint8Array): number {
   let [count, leaves] = [0, leavesIn(form)]
   for (; leaves !== 0; leaves &= leaves - 1) count += 1

@@ -18,7 +18,9 @@ export const SINGLE = 1
 /** Kind of a node with at least two leaves below it. */
 export const INNER = 2
 
+/** Slots of a page. */
 export const PAGE_SLOTS = 16
+/** Levels of the tree in one page. */
 export const PAGE_LEVELS = 4
 /** Nodes are numbered as in a heap: 1 is the root, 2n and 2n + 1 are below n, and 16 to 31 are the slots. */
 export const PAGE_ROOT = 1
@@ -372,6 +374,7 @@ export function makeLeaf({ path, value }: Pick<Leaf, 'path' | 'value'>): Leaf {
   return { path, value, hash: taggedHash('stateLeaf', path, value) }
 }
 
+/** Hash of a node of the tree. */
 export function hashStateNode(left: Uint8Array, right: Uint8Array): Uint8Array {
   return hashNode(left, right, NODE_TAG)
 }

@@ -13,6 +13,7 @@ export interface StateProof {
   readonly leaf: { readonly path: Uint8Array; readonly value: Uint8Array } | null
 }
 
+/** Builds the proof for a key. */
 export function proveState(reader: PageReader, key: StateKey): StateProof {
   const path = pathOf(key)
   const siblings: Uint8Array[] = []

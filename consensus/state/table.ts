@@ -6,6 +6,7 @@ import { encodeText } from '../primitives/text.ts'
 /** Key of one state record: table prefix and record id, in hex. */
 export type StateKey = string & { readonly __stateKey: unique symbol }
 
+/** Asset id of the native coin. */
 export const NATIVE_ASSET = '0'.repeat(64) as Hash
 
 /**
@@ -28,6 +29,7 @@ export interface StateTable<Id, T> {
   readonly holdings?: (value: T, key: StateKey) => readonly Holding[]
 }
 
+/** Any table, as stores see it. */
 export type AnyStateTable = StateTable<never, unknown>
 
 /** Forgets a table's types, for lists of tables. */
@@ -45,11 +47,13 @@ interface TableOptions<Id, T> {
   readonly holdings?: (value: T, key: StateKey) => readonly Holding[]
 }
 
+/** Declares a table. */
 export function stateTable<Id, T>({ id, rooted = true, ...rest }: TableOptions<Id, T>): StateTable<Id, T> {
   const prefixHex = rest.prefix.toString(16).padStart(2, '0')
   return { ...rest, rooted, key: (value) => (prefixHex + id(value)) as StateKey }
 }
 
+/** Hex of a text id, for a key. */
 export function textKey(value: string): string {
   return toHex(encodeText(value))
 }

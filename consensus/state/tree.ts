@@ -14,6 +14,7 @@ import type { StateChange } from './view.ts'
  */
 export type PageId = string & { readonly __pageId: unique symbol }
 
+/** Where pages are read from. */
 export interface PageReader {
   /** The caller must not change the page. */
   page(id: PageId): Page | undefined
@@ -25,16 +26,19 @@ export interface TreeUpdate {
   readonly pages: ReadonlyMap<PageId, Page | null>
 }
 
+/** The page at the top of the tree. */
 export const ROOT_PAGE = '' as PageId
 
 /** Records between two yields of {@link updateTree}, so that the caller can pause often. */
 const RECORDS_PER_STEP = 32
 const PAGES_PER_STEP = 64
 
+/** Path of a record: the hash of its key. */
 export function pathOf(key: StateKey): Uint8Array {
   return taggedHash('stateKey', fromHex(key))
 }
 
+/** Hash of a record's value, as in its leaf. */
 export function valueHash(value: Uint8Array): Uint8Array {
   return taggedHash('stateValue', value)
 }
@@ -70,6 +74,7 @@ export function* updateTree(
   return yield* foldPages(dirty)
 }
 
+/** Runs {@link updateTree} to its end at once. */
 export function updateTreeNow(reader: PageReader, changes: readonly StateChange[], unwind = false): TreeUpdate {
   return runNow(updateTree(reader, changes, unwind))
 }
@@ -94,6 +99,7 @@ export function nibbleOf(path: Uint8Array, depth: number): number {
   return depth % 2 === 0 ? byte >> 4 : byte & 0xf
 }
 
+/** Page below a slot. */
 export function pageBelow(id: PageId, slot: number): PageId {
   return (id + NIBBLES[slot]) as PageId
 }

@@ -14,6 +14,7 @@ export interface StateChange {
   readonly after: Uint8Array | undefined
 }
 
+/** A state held in memory, such as the empty state before genesis. */
 export class MemoryState implements StateView {
   readonly #records = new Map<StateKey, { readonly table: AnyStateTable; readonly value: unknown }>()
 

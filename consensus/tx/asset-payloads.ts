@@ -1,11 +1,15 @@
 import { bool, container, hex32, list, text, uint8, uint16, uint128, type ValueOf } from '../primitives/codec.ts'
 import { type Address, TOKEN_SYMBOL, type TokenSymbol, type TxId } from '../primitives/ids.ts'
 
+/** Longest symbol of an asset. */
 export const SYMBOL_CHARS_MAX = 10
+/** Longest name of a token, bytes of UTF-8. */
 export const TOKEN_NAME_BYTES_MAX = 64
+/** Most pools in one swap. */
 export const HOPS_MAX = 3
 
 const address = hex32<Address>()
+/** Codec of an asset's symbol. */
 export const symbolCodec = text<TokenSymbol>(SYMBOL_CHARS_MAX, (value) => TOKEN_SYMBOL.test(value))
 
 /** `token_create`: the sender becomes the issuer. `maxSupply` 0 means no limit. `freezable` can never change. */
@@ -20,6 +24,7 @@ export const TOKEN_CREATE = container('TokenCreate', {
 /** `token_mint`: mints tokens to an address; only by the issuer. */
 export const TOKEN_MINT = container('TokenMint', { symbol: symbolCodec, to: address, amount: uint128, create: bool })
 
+/** `token_burn`: destroys tokens of the sender. */
 export const TOKEN_BURN = container('TokenBurn', { symbol: symbolCodec, amount: uint128 })
 
 /** `token_transfer`: `create` allows (and pays for) opening the receiving account. */
@@ -94,6 +99,9 @@ export const UNSTAKE = container('Unstake', { stakeId: hex32<TxId>() })
 /** `claim`: pays what the stake has earned and not yet claimed. */
 export const CLAIM = container('Claim', { stakeId: hex32<TxId>() })
 
+/** Payload of `token_create`. */
 export type TokenCreate = ValueOf<typeof TOKEN_CREATE>
+/** Payload of `swap`. */
 export type Swap = ValueOf<typeof SWAP>
+/** One pool of a swap's route. */
 export type SwapHop = ValueOf<typeof SWAP_HOP>

@@ -12,11 +12,13 @@ const ROTATION = container('Rotation', {
   resume: NETWORK_NUMBERS,
 })
 
+/** A new committee, new vaults, and networks that resume after a halt. */
 export type Rotation = ValueOf<typeof ROTATION>
 
 /** Identifies a payment into a vault: its network, its transaction there, and its place in that transaction. */
 export type DepositName = Pick<BridgeDeposit, 'network' | 'externalTxId' | 'outputIndex'>
 
+/** Actions that committee members can attest. */
 export type AttestedAction =
   | ({ readonly action: 'deposit' } & DepositName & Pick<BridgeDeposit, 'to' | 'amount'>)
   | { readonly action: 'sign' | 'cancel'; readonly network: number; readonly withdrawalId: TxId }
@@ -29,6 +31,7 @@ export type AttestedAction =
   | ({ readonly action: 'rotate' } & Rotation)
   | { readonly action: 'halt'; readonly network: number }
 
+/** Name of an attested action. */
 export type AttestedActionName = AttestedAction['action']
 
 /** Numbers of the actions; never changed or reused. */

@@ -12,6 +12,7 @@ import { TX_KINDS, type TxKind } from './kinds.ts'
 import type { TxRules } from './rules.ts'
 import type { TxBody } from './transaction.ts'
 
+/** Kind and payload that bring an attested action on chain. */
 export type AttestedPayload = Pick<TxBody, 'kind' | 'payload'>
 
 /** `create` is for deposits only and is not attested. */
@@ -80,6 +81,7 @@ const ACTION_FORMS: Readonly<Record<AttestedActionName, FieldForms>> = {
   halt: { action: 'text', network: 'integer' },
 }
 
+/** JSON of an action. */
 export function actionToJson(prefix: string, action: AttestedAction): JsonObject {
   return recordToJson(prefix, ACTION_FORMS[action.action], action)
 }

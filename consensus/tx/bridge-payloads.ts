@@ -13,11 +13,16 @@ import {
 } from '../primitives/codec.ts'
 import type { Address, TxId } from '../primitives/ids.ts'
 
+/** Most networks of the bridge. */
 export const BRIDGE_NETWORKS_MAX = 16
+/** Longest address on another chain. */
 export const EXTERNAL_ADDRESS_CHARS_MAX = 90
+/** Longest transaction id on another chain. */
 export const EXTERNAL_TX_ID_BYTES_MAX = 64
 
+/** Text of an address on another chain. */
 export const externalAddress = text(EXTERNAL_ADDRESS_CHARS_MAX)
+/** Bytes of a transaction id on another chain. */
 export const externalTxId = byteList(EXTERNAL_TX_ID_BYTES_MAX)
 
 /** The committee's epoch, and its members' signatures by ascending key index. */
@@ -34,10 +39,12 @@ export const COMMITTEE_KEYS = list(
   container('CommitteeKey', { scheme: uint8, bytes: byteList(PUBLIC_KEY_BYTES_MAX) }),
   POLICY_KEYS_MAX,
 )
+/** Vault addresses by network. */
 export const NETWORK_VAULTS = list(
   container('NetworkVault', { network: uint8, address: externalAddress }),
   BRIDGE_NETWORKS_MAX,
 )
+/** Numbers of networks. */
 export const NETWORK_NUMBERS = list(uint8, BRIDGE_NETWORKS_MAX)
 
 /** `bridge_deposit`: mints what arrived in the network's vault. `outputIndex` is the output or log that paid. */
@@ -86,8 +93,13 @@ export const BRIDGE_ROTATE = container('BridgeRotate', {
 /** `bridge_halt`: blocks deposits, new withdrawals and `bridge_sign` of this network until a rotation resumes it. */
 export const BRIDGE_HALT = container('BridgeHalt', { network: uint8, attestation: ATTESTATION })
 
+/** Signatures of a committee in a payload. */
 export type Attestation = ValueOf<typeof ATTESTATION>
+/** Payload of `bridge_deposit`. */
 export type BridgeDeposit = ValueOf<typeof BRIDGE_DEPOSIT>
+/** Payload of `bridge_withdraw`. */
 export type BridgeWithdraw = ValueOf<typeof BRIDGE_WITHDRAW>
+/** Payload of `bridge_release`. */
 export type BridgeRelease = ValueOf<typeof BRIDGE_RELEASE>
+/** Payload of `bridge_rotate`. */
 export type BridgeRotate = ValueOf<typeof BRIDGE_ROTATE>

@@ -15,6 +15,7 @@ import type { TxBody } from './transaction.ts'
 export const CAPABILITY_COUNT = 16
 /** Highest price of a service: a million dollars, in millionths. */
 export const PRICE_USD_MICROS_MAX = 1_000_000_000_000n
+/** Most decimals of a token. */
 export const TOKEN_DECIMALS_MAX = 18
 const COMMITTEE_SCHEME = 3
 

@@ -55,6 +55,7 @@ export function checkWitnessAgainst(keys: AccountKeys, signatures: Signatures): 
   return null
 }
 
+/** The signatures of a transaction to check under its account's keys, or why they cannot fit. */
 export function signatureJob(tx: Transaction, keys: AccountKeys, network: SigningNetwork): Result<SignatureJob> {
   const misfit = checkWitnessAgainst(keys, tx.witness.signatures)
   if (misfit !== null) return fail(misfit)

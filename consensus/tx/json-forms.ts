@@ -1,5 +1,6 @@
 import type { TxKind } from './kinds.ts'
 
+/** JSON form of a payload field: a plain form, a record, or a list of records. */
 export type FieldForm =
   | 'text'
   | 'integer'
@@ -119,6 +120,7 @@ const MARKET = {
   },
 } as const
 
+/** JSON forms of every kind's payload. */
 export const PAYLOAD_FORMS: Readonly<Record<TxKind, FieldForms>> = {
   transfer: { to: 'address', amount: 'bigint', create: 'boolean' },
   ...TOKENS,

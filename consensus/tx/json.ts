@@ -13,8 +13,10 @@ import { assembleTransaction, encodeBody, encodeWitness, type Transaction, type 
  */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
+/** A JSON object. */
 export type JsonObject = { readonly [key: string]: Json }
 
+/** JSON of a payload. */
 export function payloadToJson(prefix: string, { kind, payload }: Pick<TxBody, 'kind' | 'payload'>): JsonObject {
   return writeFields(prefix, PAYLOAD_FORMS[kind], payload)
 }
@@ -43,6 +45,7 @@ export function transactionToJson(prefix: string, tx: Transaction): JsonObject {
   }
 }
 
+/** JSON of a record whose fields have these forms. */
 export function recordToJson(prefix: string, forms: FieldForms, record: object): JsonObject {
   return writeFields(prefix, forms, record)
 }

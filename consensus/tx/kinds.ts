@@ -72,7 +72,9 @@ export const TX_KINDS = {
   agent_receipt: { number: 0x65, payload: AGENT_RECEIPT },
 } as const satisfies Record<string, { number: number; payload: CompositeCodec<unknown> }>
 
+/** Name of a transaction kind. */
 export type TxKind = keyof typeof TX_KINDS
+/** Payload of a kind. */
 export type PayloadOf<K extends TxKind> = ValueOf<(typeof TX_KINDS)[K]['payload']>
 
 /** In the order of their numbers. */
@@ -83,8 +85,10 @@ export const RESERVED_KINDS: Readonly<Record<string, number>> = { account_rekey:
 
 const BY_NUMBER = new Map<number, TxKind>(TX_KIND_NAMES.map((kind) => [TX_KINDS[kind].number, kind]))
 
+/** The kind of a wire number; undefined if there is none. */
 export function kindOfNumber(number: number): TxKind | undefined {
   return BY_NUMBER.get(number)
 }
 
+/** Longest payload of any kind. */
 export const PAYLOAD_BYTES_MAX = Math.max(...TX_KIND_NAMES.map((kind) => TX_KINDS[kind].payload.maxSize))

@@ -21,17 +21,24 @@ import {
   type TxId,
 } from '../primitives/ids.ts'
 
+/** Most settlers of one agent. */
 export const SETTLERS_MAX = 8
+/** Most entries of one `agent_receipt`. */
 export const RECEIPT_ENTRIES_MAX = 256
 /** Of the display name of an agent or a service. */
 export const NAME_BYTES_MAX = 64
+/** Longest endpoint URL of an agent. */
 export const ENDPOINT_BYTES_MAX = 200
+/** Longest request format of a service. */
 export const REQUEST_FORMAT_BYTES_MAX = 240
+/** Longest description of a service. */
 export const DESCRIPTION_BYTES_MAX = 480
 
 const address = hex32<Address>()
 const hash = hex32<Hash>()
+/** Codec of an agent id. */
 export const agentIdCodec = text<AgentId>(32, (value) => AGENT_ID.test(value))
+/** Codec of a service id. */
 export const serviceIdCodec = text<ServiceId>(48, (value) => SERVICE_ID.test(value))
 
 /** Whether the text is empty, or an http(s) URL of printable ASCII without blanks. */
@@ -103,10 +110,16 @@ export const RECEIPT_ENTRY = container('ReceiptEntry', {
 /** `agent_receipt`: closes escrows; each entry succeeds or fails by itself. */
 export const AGENT_RECEIPT = container('AgentReceipt', { entries: list(RECEIPT_ENTRY, RECEIPT_ENTRIES_MAX) })
 
+/** Payload of `service_publish`. */
 export type ServicePublish = ValueOf<typeof SERVICE_PUBLISH>
+/** Payload of `agent_invoke`. */
 export type AgentInvoke = ValueOf<typeof AGENT_INVOKE>
+/** One entry of an `agent_receipt`. */
 export type ReceiptEntry = ValueOf<typeof RECEIPT_ENTRY>
+/** Payload of `agent_receipt`. */
 export type AgentReceipt = ValueOf<typeof AGENT_RECEIPT>
 
+/** `outcome` of a delivered call. */
 export const OUTCOME_DELIVERED = 0
+/** `outcome` of a failed call. */
 export const OUTCOME_FAILED = 1

@@ -1,5 +1,6 @@
 import type { ExternalFormat } from '../external/address.ts'
 
+/** The rules about a single transaction, at one height. */
 export interface TxRules {
   readonly chainId: number
   readonly weight: WeightRules

@@ -24,6 +24,7 @@ export interface AccountSigner {
   ): Promise<readonly { readonly keyIndex: number; readonly bytes: Uint8Array }[]>
 }
 
+/** Address of a signer. */
 export function addressOfSigner(signer: Pick<AccountSigner, 'keys'>): Address {
   return addressOfKeys(encodeAccountKeys(signer.keys))
 }

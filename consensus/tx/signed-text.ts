@@ -25,6 +25,7 @@ export const SIGNED_TEXT_CHARS_MAX = 10_000
 const ADDRESS_CHARS_MAX = 200
 const FIELDS = ['address', 'text', 'signature', 'keys']
 
+/** The signatures of a text to check under its account's keys, or why they cannot fit. */
 export function textJob(
   { text, signature }: SignedText,
   keys: AccountKeys,

@@ -20,7 +20,9 @@ import type { Address, TxId, WtxId } from '../primitives/ids.ts'
 import { fail, ok, type Result } from '../primitives/result.ts'
 import { kindOfNumber, PAYLOAD_BYTES_MAX, type PayloadOf, TX_KINDS, type TxKind } from './kinds.ts'
 
+/** The only transaction version. */
 export const TX_VERSION = 1
+/** Longest memo. */
 export const MEMO_BYTES_MAX = 128
 /** Longest witness: room for eight keys and eight signatures of scheme 2. */
 export const WITNESS_BYTES_MAX = 48 * 1024
@@ -46,6 +48,7 @@ const WITNESS = container('Witness', {
 
 const TRANSACTION = container('Transaction', { body: byteList(BODY.maxSize), witness: byteList(WITNESS_BYTES_MAX) })
 
+/** Longest transaction on the wire. */
 export const TX_BYTES_MAX = TRANSACTION.maxSize
 
 type RawBody = ValueOf<typeof BODY>
@@ -78,15 +81,18 @@ export function witnessTransactionId(txId: TxId, witnessBytes: Uint8Array): WtxI
   return taggedHashHex<WtxId>('witnessId', fromHex(txId), witnessBytes)
 }
 
+/** Encodes a body; the result is what {@link transactionId} hashes. */
 export function encodeBody(body: TxBody): Uint8Array {
   const { number, payload } = TX_KINDS[body.kind]
   return encode(BODY, { ...body, kind: number, payload: encode(payload as never, body.payload as never) })
 }
 
+/** Encodes a witness. */
 export function encodeWitness(witness: Witness): Uint8Array {
   return encode(WITNESS, witness)
 }
 
+/** Wire bytes of a transaction. */
 export function encodeTransaction({
   bodyBytes,
   witnessBytes,
@@ -112,6 +118,7 @@ export function detached(tx: Transaction): Transaction {
   return own.value
 }
 
+/** Decodes a transaction from its two parts, as blocks and stores hold them. */
 export function assembleTransaction(bodyBytes: Uint8Array, witnessBytes: Uint8Array): Result<Transaction> {
   const body = decodeBody(bodyBytes)
   if (!body.ok) return body
@@ -126,6 +133,7 @@ export function assembleTransaction(bodyBytes: Uint8Array, witnessBytes: Uint8Ar
 /** The two SSZ offsets before body and witness. */
 const TRANSACTION_OFFSETS_BYTES = 8
 
+/** Decodes a body and its payload. */
 export function decodeBody(bytes: Uint8Array): Result<TxBody> {
   const raw = decode(BODY, bytes)
   if (!raw.ok) return raw

@@ -1,12 +1,16 @@
 import type { ModelUsage } from '../ports/models.ts'
 import type { AnswerSchema, ChatMessage } from './models/backend.ts'
 
+/** Names in the API of the platform's models that answer chats. */
 export const CHAT_MODEL_IDS = ['model-1', 'model-2', 'model-3', 'model-4'] as const
 
+/** One of {@link CHAT_MODEL_IDS}. */
 export type ChatModelId = (typeof CHAT_MODEL_IDS)[number]
 
+/** All models of the platform. */
 export const PLATFORM_MODEL_IDS = [...CHAT_MODEL_IDS, 'model-voice'] as const
 
+/** One of {@link PLATFORM_MODEL_IDS}. */
 export type PlatformModelId = (typeof PLATFORM_MODEL_IDS)[number]
 
 /** Ways to enforce the form of an answer, the strictest first. */
@@ -18,6 +22,7 @@ export const ENFORCEMENTS = ['native', 'grammar', 'checked', 'repaired'] as cons
  */
 export type Enforced = (typeof ENFORCEMENTS)[number]
 
+/** What an answer must look like. */
 export type AnswerForm =
   | { readonly is: 'text' }
   /** Any JSON object. */
@@ -45,6 +50,7 @@ export interface ChatCall {
   readonly who?: string
 }
 
+/** Report of a stage. */
 export interface StageReport {
   readonly stage: string
   readonly ran: boolean
@@ -86,6 +92,7 @@ export interface PlatformReport {
   readonly [more: string]: unknown
 }
 
+/** One answer of a chat. */
 export interface ChatChoice {
   /** From a single call it has all fields that the backend sent, but its text may have been corrected. */
   readonly message: Readonly<Record<string, unknown>>
@@ -94,6 +101,7 @@ export interface ChatChoice {
   readonly logprobs: unknown
 }
 
+/** Result of a chat. */
 export interface ChatOutcome {
   readonly choices: readonly ChatChoice[]
   /** Tokens of all stages together. */
@@ -101,6 +109,7 @@ export interface ChatOutcome {
   readonly report: PlatformReport
 }
 
+/** A piece of an answer. */
 export interface ChatPiece {
   readonly index: number
   readonly delta: Readonly<Record<string, unknown>>

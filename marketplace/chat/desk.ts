@@ -7,6 +7,7 @@ import type { ModelPool, PoolAnswer, PoolRequest } from './models/pool.ts'
 import { estimatedTokens } from './models/tokens.ts'
 import { addUsage, NO_USAGE } from './models/usage.ts'
 
+/** The part of the model pool that the platform uses. */
 export type ChatModels = Pick<ModelPool, 'readiness' | 'restMs' | 'complete' | 'stream' | 'facts'>
 
 /** The most general first. */
@@ -24,6 +25,7 @@ export function canAnswer(
   return roles.some((role) => wanted.includes(role)) && needs.every((need) => supports.has(need))
 }
 
+/** A question for a model. */
 export interface DeskQuestion extends Omit<PoolRequest, 'role' | 'orRoles' | 'who' | 'isFree' | 'wasted'> {
   /** Best first. With images `vision` comes before them. Any other model that answers in text comes last. */
   readonly roles: readonly ModelRole[]
@@ -35,6 +37,7 @@ export interface Resumption {
   readonly afterChars: number
 }
 
+/** Options for the questions of one call. */
 export interface DeskManner {
   /** Whether a streamed answer that breaks off is continued by another question, once. */
   readonly resumes?: boolean

@@ -103,6 +103,7 @@ export function modeNotes(model: ChatModelId, { mode }: Pick<ChatState, 'mode'>,
   return notes.filter((note) => note !== undefined).join('\n')
 }
 
+/** Whether the user's last message has modes but no question. */
 export function isModeAlone(model: ChatModelId, messages: readonly ChatMessage[]): boolean {
   const { modes, rest } = partedModes(lastQuestion(messages), MODES[model] ?? {})
   return modes.length > 0 && rest === ''

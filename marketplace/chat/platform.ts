@@ -34,6 +34,7 @@ const UNTAKEN: ReadonlySet<string> = new Set([
 /** Most images that are read at once: in total, per caller, and per host. */
 export const PICTURES = { atOnce: 4, perWho: 2, perWhat: 2 }
 
+/** The chat platform of a node: its models and their answers. */
 export class ChatPlatform {
   /** Response times by model id, and by model and tier: `model-4/fast`. */
   readonly latencies = new LatencyBook()

@@ -7,6 +7,7 @@ import { isSpoken } from './spoken.ts'
 import type { ChatState, Pipeline, Stage, StageContext } from './stage.ts'
 import { asChatFault } from './upstream-fault.ts'
 
+/** A finished run of a pipeline. */
 export interface PipelineOutcome {
   readonly state: ChatState
   readonly stages: readonly StageReport[]
@@ -27,6 +28,7 @@ const TIME = 'time'
 /** Reason if a text stage did not run because the answer was already streamed. */
 const GIVEN = 'the answer was given before'
 
+/** The first state of a conversation in its pipeline. */
 export function firstState(messages: readonly ChatMessage[], question: string): ChatState {
   return {
     messages,

@@ -31,6 +31,7 @@ export function isSingleCall({ model, usesTools, form }: ChatCall): boolean {
   return model === 'model-1' || usesTools || form.is !== 'text'
 }
 
+/** Abilities that the model must have. */
 export function needsOf({ usesTools, messages }: ChatCall): readonly ModelSupport[] {
   return [...(usesTools ? ['tools' as const] : []), ...(messages.some(hasPicture) ? ['vision' as const] : [])]
 }

@@ -6,6 +6,7 @@ import type { ChatCall, Citation } from './call.ts'
 import type { ChatModels, ModelDesk } from './desk.ts'
 import type { ChatMessage, DeltaSink } from './models/backend.ts'
 
+/** What pipelines use. */
 export interface ChatMeans extends Pick<Outside, 'search' | 'web' | 'engines'> {
   readonly models: ChatModels
   /** Absent without speech. */
@@ -27,6 +28,7 @@ export interface Source {
   readonly snippet: string
 }
 
+/** A judgement of a text. */
 export interface Verdict {
   readonly passes: boolean
   readonly issues: readonly string[]
@@ -53,6 +55,7 @@ export interface ChatState {
   readonly note?: string
 }
 
+/** What a stage is given. */
 export interface StageContext {
   readonly call: ChatCall
   readonly desk: ModelDesk
@@ -64,6 +67,7 @@ export interface StageContext {
   readonly say: DeltaSink | null
 }
 
+/** One step of a pipeline. */
 export interface Stage {
   readonly name: string
   /** One sentence for people. */
@@ -83,6 +87,7 @@ export interface Stage {
   readonly run: (state: ChatState, context: StageContext) => Promise<Result<ChatState>>
 }
 
+/** The stages in order. */
 export interface Pipeline {
   readonly name: string
   readonly stages: readonly Stage[]

@@ -73,6 +73,7 @@ export async function unusableForm(
   return code === 'engine/refused' ? wrongForm(`the schema cannot be used: ${detail.reason}`) : uncheckable()
 }
 
+/** Usage of a form that no model was asked with. */
 export function formUsage(schema: AnswerSchema): ModelUsage {
   return spokenUsage(JSON.stringify(schema))
 }

@@ -24,6 +24,7 @@ import type { TransactionSink } from '../till/shop.ts'
 import type { SettlementRecord, SettlementRecords } from './records.ts'
 import { checkSignature, type Settlement } from './settlement.ts'
 
+/** A payment that a seller's server received, and the price that it asked for. */
 export interface FacilitatedPayment {
   readonly txId: TxId
   readonly secret: Uint8Array | null
@@ -37,6 +38,7 @@ export interface FacilitatedPayment {
   readonly timeoutMs: number
 }
 
+/** Facts of a payment that may be accepted. */
 export interface VerifiedPayment {
   readonly escrow: Escrow
   readonly confirmations: number
@@ -52,6 +54,7 @@ export interface RecordedSettlement {
   readonly replayed: boolean
 }
 
+/** The parts that a facilitator works with. */
 export interface FacilitatorDependencies {
   readonly chain: Chain
   readonly sink: Pick<TransactionSink, 'get'>

@@ -22,6 +22,7 @@ export interface SettlementRecord {
   readonly recordedAtMs: number
 }
 
+/** Result of putting a record. */
 export type Put =
   | { readonly is: 'new' }
   /** Nothing was written. */

@@ -40,6 +40,7 @@ const AGENT_RECORD = container('Agent', {
 /** A seller. `owner` may change the record, `payout` receives payments, `owner` and `settlers` may post receipts. */
 export type Agent = ValueOf<typeof AGENT_RECORD>
 
+/** Agents by id. */
 export const AGENTS = stateTable<AgentId, Agent>({ name: 'agents', prefix: 0x60, codec: AGENT_RECORD, id: textKey })
 
 const SERVICE_RECORD = container('Service', {
@@ -58,6 +59,7 @@ const SERVICE_RECORD = container('Service', {
 /** Until and including `previousPriceLastEpoch` the previous price counts, so a change takes effect at an epoch boundary. */
 export type Service = ValueOf<typeof SERVICE_RECORD>
 
+/** Id of a service: its agent and its own id. */
 export interface ServiceName {
   readonly agentId: AgentId
   readonly serviceId: ServiceId
@@ -68,6 +70,7 @@ export function serviceKey({ agentId, serviceId }: ServiceName): string {
   return textKey(`${agentId}/${serviceId}`)
 }
 
+/** Services by agent and id. */
 export const SERVICES = stateTable<ServiceName, Service>({
   name: 'services',
   prefix: 0x62,
@@ -80,6 +83,7 @@ export function priceInEpoch(service: Service, epoch: number): bigint {
   return epoch <= service.previousPriceLastEpoch ? service.previousPriceUsdMicros : service.priceUsdMicros
 }
 
+/** Whether the address is the agent's own: owner, payout or settler. */
 export function isInsider(
   { owner, payout, settlers }: Pick<Agent, 'owner' | 'payout' | 'settlers'>,
   address: Address,
@@ -155,6 +159,7 @@ const serviceRetire: KindHandler<'service_retire'> = {
   },
 }
 
+/** A service that accepts calls, or the fault why there is none. */
 export function liveService(view: StateView, name: ServiceName): Service | Fault {
   const service = view.get(SERVICES, name)
   if (service === undefined) return fault('ledger/service-unknown', { ...name })
@@ -167,6 +172,7 @@ function ownedAgent(view: StateView, agentId: AgentId, sender: Address): Agent |
   return agent.owner === sender ? agent : fault('ledger/not-owner', { agentId })
 }
 
+/** The registry: agents and their services. */
 export const agentModule = {
   name: 'agents',
   tables: [anyTable(AGENTS), anyTable(SERVICES)],

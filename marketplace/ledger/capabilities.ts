@@ -18,6 +18,7 @@ export const CAPABILITIES = [
   'search',
 ] as const
 
+/** Name of a capability. */
 export type Capability = (typeof CAPABILITIES)[number]
 
 /** Number of a capability on the wire. */
@@ -25,6 +26,7 @@ export function capabilityNumber(capability: Capability): number {
   return CAPABILITIES.indexOf(capability)
 }
 
+/** Bit set of capabilities. */
 export function capabilitySet(capabilities: readonly Capability[]): number {
   return capabilities.reduce((set, capability) => set | (1 << capabilityNumber(capability)), 0)
 }

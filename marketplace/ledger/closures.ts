@@ -18,6 +18,7 @@ const CLOSURE = container('Closure', {
   durationMs: uint32,
 })
 
+/** How an escrow ended: by a receipt, or `expired` by consensus at its deadline. */
 export interface Closure {
   readonly how: (typeof HOW)[number]
   readonly height: number

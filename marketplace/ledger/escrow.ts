@@ -87,6 +87,7 @@ export function openerOf(secret: Uint8Array): Hash {
   return taggedHashHex('redeemOpener', secret)
 }
 
+/** Lock that an opener opens. */
 export function lockOf(opener: Hash): Hash {
   return taggedHashHex('redeemLock', fromHex(opener))
 }
@@ -240,6 +241,7 @@ function heldBy(value: unknown): bigint {
   return (value as { readonly amount: bigint } | undefined)?.amount ?? 0n
 }
 
+/** Escrows, receipts, and the refund that no operator can withhold. */
 export const escrowModule = {
   name: 'escrow',
   tables: [ESCROWS, ESCROW_TOTALS, INVOKES, AGENT_STATISTICS, SERVICE_STATISTICS, PAYERS].map((table) =>

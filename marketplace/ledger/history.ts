@@ -27,6 +27,7 @@ export interface HistoryCursor {
   readonly position: number
 }
 
+/** An event in the history of an address. */
 export interface HistoryEntry extends HistoryCursor {
   readonly event: HistoryEvent
   /** For an escrow's end, its payment; null for a reward. */

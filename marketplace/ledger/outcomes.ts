@@ -43,6 +43,7 @@ const OUTCOMES_RECORD = container('Outcomes', {
  */
 export type Outcomes = ValueOf<typeof OUTCOMES_RECORD>
 
+/** The record before any call has ended. */
 export const NO_OUTCOMES: Outcomes = {
   delivered: 0,
   failed: 0,
@@ -61,10 +62,12 @@ export const NO_OUTCOMES: Outcomes = {
  */
 export const OUTCOMES: FoldedIndex = { name: 'outcomes-2', prefix: 0x07, fold }
 
+/** Key of a service's record. */
 export function outcomesKey(name: ServiceName): Uint8Array {
   return recordKey(serviceSubject(name))
 }
 
+/** Key of an operator's record. */
 export function operatorOutcomesKey(agentId: AgentId): Uint8Array {
   return recordKey(operatorSubject(agentId))
 }
@@ -88,6 +91,7 @@ function recordKey({ record, name }: Subject): Uint8Array {
   return concat(Uint8Array.of(record), name)
 }
 
+/** Decodes a record. */
 export function decodeOutcomes(value: Uint8Array | undefined): Outcomes {
   return value === undefined ? NO_OUTCOMES : decodeOwn(OUTCOMES_RECORD, value)
 }

@@ -13,6 +13,7 @@ const STATISTICS_RECORD = container('Statistics', { calls: safeUint64, volume: u
 /** Delivered calls, what they paid (burn included), and how many callers paid. Calls by insiders do not count. */
 export type Statistics = ValueOf<typeof STATISTICS_RECORD>
 
+/** The record before the first delivery. */
 export const NO_STATISTICS: Statistics = { calls: 0, volume: ZERO, payers: 0 }
 
 /** `payers` counts a caller once per service. */
@@ -23,6 +24,7 @@ export const AGENT_STATISTICS = stateTable<AgentId, Statistics>({
   id: textKey,
 })
 
+/** Proven calls per service. */
 export const SERVICE_STATISTICS = stateTable<ServiceName, Statistics>({
   name: 'service-statistics',
   prefix: 0x63,
@@ -34,6 +36,7 @@ interface PayerName extends ServiceName {
   readonly caller: Address
 }
 
+/** Marks that a caller has paid for a delivered call of a service before. */
 export const PAYERS = stateTable<PayerName, number>({
   name: 'payers',
   prefix: 0x64,
@@ -42,6 +45,7 @@ export const PAYERS = stateTable<PayerName, number>({
     taggedHashHex('payer', fromHex(caller), encodeText(`${agentId}/${serviceId}`)),
 })
 
+/** Counts one delivered call. */
 export function countDelivery(overlay: Overlay, name: ServiceName, caller: Address, paid: Amount): void {
   const payer = { ...name, caller }
   const first = overlay.get(PAYERS, payer) === undefined

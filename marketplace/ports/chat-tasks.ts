@@ -1,3 +1,4 @@
+/** Findings about one code block in a text. */
 export interface CodeFinding {
   /** As the fence names it, in lower case; empty if it names none. */
   readonly language: string
@@ -16,6 +17,7 @@ export interface CodeFindings {
   readonly total: number
 }
 
+/** Whether a text is JSON that follows a schema. */
 export interface SchemaCheck {
   readonly passes: boolean
   /** The text without a fence around it. */
@@ -24,6 +26,7 @@ export interface SchemaCheck {
   readonly reason: string
 }
 
+/** Tasks on the output of models. */
 export interface ChatTasks {
   /** Parses the fenced blocks of code of a Markdown text. */
   readonly 'chat/check-code': { readonly input: { readonly text: string }; readonly output: CodeFindings }

@@ -2,10 +2,13 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { Readiness } from './readiness.ts'
 import type { Sourced } from './sourced.ts'
 
+/** Assets with dollar prices. */
 export const MAJORS = ['BTC', 'ETH', 'SOL', 'BNB', 'LTC'] as const
 
+/** One of {@link MAJORS}. */
 export type Major = (typeof MAJORS)[number]
 
+/** Price of an asset in dollars. */
 export interface MajorPrice {
   readonly usd: number
   /** Change within 24 hours in per cent; null if no provider gives it. */
@@ -14,6 +17,7 @@ export interface MajorPrice {
   readonly asOf: string
 }
 
+/** Prices of the majors at one time. */
 export interface MajorPrices {
   /** A price is null if no provider has it, or if the providers differ too much to trust any of them. */
   readonly majors: Readonly<Record<Major, MajorPrice | null>>
@@ -25,6 +29,7 @@ export interface MajorPrices {
   readonly disagreementPct: number | null
 }
 
+/** Follows the dollar prices of the majors. */
 export interface CryptoPrices {
   readonly readiness: () => Readiness
   readonly majors: (signal: AbortSignal) => Promise<Result<Sourced<MajorPrices>>>

@@ -1,8 +1,10 @@
+/** A label and a value, as printed. */
 export interface LabelledText {
   readonly label: string
   readonly value: string
 }
 
+/** A person or company in a document. */
 export interface SheetParty {
   /** Printed above the name. */
   readonly label: string
@@ -43,17 +45,20 @@ export interface DocumentSheet {
   readonly rule: string
 }
 
+/** A font file of the operator, and the code points that it prints: ranges in hexadecimal, `20-7e a0-ff`. */
 export interface OperatorFont {
   readonly path: string
   /** Code points that the font prints, as hexadecimal ranges: `20-7e a0-ff`. */
   readonly ranges: string
 }
 
+/** A sheet, and the fonts to use beside the built-in ones. */
 export interface DocumentJob {
   readonly sheet: DocumentSheet
   readonly fonts: readonly OperatorFont[]
 }
 
+/** A finished document. */
 export interface DocumentFile {
   readonly pages: number
   readonly bytes: Uint8Array
@@ -61,6 +66,7 @@ export interface DocumentFile {
   readonly sha256: string
 }
 
+/** Work on documents. */
 export interface DocumentTasks {
   readonly 'document/pdf': { readonly input: DocumentJob; readonly output: DocumentFile }
   /** Finds out which code points a font file can print. */

@@ -4,8 +4,10 @@ import type { Readiness } from './readiness.ts'
 
 /** The longest allowed request has fewer pages, so that no paid request fails on this limit. */
 export const DOCUMENT_PAGES_MAX = 400
+/** Most bytes of a document's file. */
 export const DOCUMENT_BYTES_MAX = 2_097_152
 
+/** Makes PDF documents. */
 export interface Documents {
   readonly readiness: () => Readiness
   /** ISO 4217 code for documents that name no currency. */

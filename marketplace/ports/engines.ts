@@ -8,6 +8,7 @@ import type { PageTasks } from './page-tasks.ts'
 /** Every engine task by name. Inputs and outputs are plain values. */
 export type EngineTasks = PageTasks & DocumentTasks & LanguageTasks & ImageTasks & ChatTasks
 
+/** Name of an engine task. */
 export type EngineTask = keyof EngineTasks
 
 /**

@@ -2,8 +2,10 @@ import type { Result } from '../../consensus/primitives/result.ts'
 import type { Readiness } from './readiness.ts'
 import type { Sourced } from './sourced.ts'
 
+/** EVM networks that services can read. */
 export const EVM_NETWORKS = ['ethereum', 'base'] as const
 
+/** One of {@link EVM_NETWORKS}. */
 export type EvmNetworkName = (typeof EVM_NETWORKS)[number]
 
 /** Amounts in wei; null if the node does not give them. */

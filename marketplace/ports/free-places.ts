@@ -13,6 +13,7 @@ export function freeOf(places: number): number {
 /** Most callers whose used time is remembered. */
 const SERVED_MAX = 1_024
 
+/** Limits of free work in progress. */
 export interface FreeBounds {
   readonly atOnce: number
   /** Most tasks of one caller, and of one target (for example a host). */
@@ -20,6 +21,7 @@ export interface FreeBounds {
   readonly perWhat: number
 }
 
+/** Free work that wants a place. */
 export interface FreeWish {
   readonly who: string
   readonly what: string

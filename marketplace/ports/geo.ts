@@ -16,6 +16,7 @@ export interface GeoFacts {
   readonly eu: boolean | null
 }
 
+/** Facts of an unknown address. */
 export const NO_GEO_FACTS: GeoFacts = {
   country: null,
   region: null,
@@ -29,6 +30,7 @@ export const NO_GEO_FACTS: GeoFacts = {
   eu: null,
 }
 
+/** A database behind the answers. */
 export interface GeoDatabase {
   readonly type: string
   /** ISO 8601. */

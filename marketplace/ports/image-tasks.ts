@@ -12,6 +12,7 @@ export interface SquarePng {
 
 /** Width and height in pixels of a picture shown to a model. */
 export const VISION_SIDE_MAX = 2_048
+/** Most bytes of a picture shown to a model. */
 export const VISION_BYTES_MAX = 4_000_000
 
 /** A picture to re-encode for a model; `sideMax` in pixels. */

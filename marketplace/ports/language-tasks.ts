@@ -5,11 +5,13 @@ export interface Summary {
   readonly keyPoints: readonly string[]
 }
 
+/** Sentiments of a text. */
 export const SENTIMENTS = ['negative', 'neutral', 'positive'] as const
 
 /** The eight basic emotions of R. Plutchik (1980). */
 export const EMOTIONS = ['joy', 'trust', 'anticipation', 'surprise', 'sadness', 'fear', 'anger', 'disgust'] as const
 
+/** Sentiment and emotions of a text. */
 export interface Mood {
   readonly sentiment: (typeof SENTIMENTS)[number]
   /** From -1 to 1. */
@@ -20,8 +22,10 @@ export interface Mood {
   readonly emotions: readonly { readonly emotion: (typeof EMOTIONS)[number]; readonly share: number }[]
 }
 
+/** Types of named entities. */
 export const ENTITY_TYPES = ['person', 'place', 'organisation', 'other'] as const
 
+/** Keywords, named entities and topics of a text. */
 export interface Subjects {
   /** At most 15, best first; scores are above 0, at most 1. */
   readonly keywords: readonly { readonly text: string; readonly score: number }[]

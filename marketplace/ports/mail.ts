@@ -15,6 +15,7 @@ export interface MailDomain {
   readonly mxHasAddress: boolean | null
 }
 
+/** Looks up mail domains in DNS. */
 export interface MailDomains {
   readonly readiness: () => Readiness
   /** `domain` is ASCII. Faults: `web/unreachable`, `web/timeout`. */

@@ -14,13 +14,16 @@ export const MODEL_ROLES = [
   'speech',
 ] as const
 
+/** One of {@link MODEL_ROLES}. */
 export type ModelRole = (typeof MODEL_ROLES)[number]
 
+/** A message of a conversation. */
 export interface ModelMessage {
   readonly role: 'system' | 'user' | 'assistant'
   readonly content: string
 }
 
+/** One request to a model. */
 export interface ModelRequest {
   readonly role: ModelRole
   readonly messages: readonly ModelMessage[]
@@ -29,6 +32,7 @@ export interface ModelRequest {
   readonly jsonSchema?: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> }
 }
 
+/** Tokens used by a request. */
 export interface ModelUsage {
   readonly promptTokens: number
   readonly completionTokens: number
@@ -37,6 +41,7 @@ export interface ModelUsage {
   readonly estimated: boolean
 }
 
+/** Answer of a model. */
 export interface ModelAnswer {
   readonly text: string
   /** As the backend reports it. */
@@ -60,6 +65,7 @@ export interface Models {
   readonly picture: (prompt: string, signal: AbortSignal) => Promise<Result<ModelPicture>>
 }
 
+/** A text in another language. */
 export interface Translation {
   /** ISO 639-1; null if the translator does not tell. */
   readonly sourceLanguage: string | null

@@ -1,3 +1,4 @@
+/** A body from the web, for the engines. */
 export interface PageBody {
   readonly bytes: Uint8Array
   /** Media type without parameters, lower case. */
@@ -8,6 +9,7 @@ export interface PageBody {
   readonly url: string
 }
 
+/** The main text of a page. */
 export interface Article {
   readonly title: string | null
   readonly lang: string | null
@@ -28,6 +30,7 @@ export interface Article {
   readonly readability: boolean
 }
 
+/** Metadata in the head of a page. */
 export interface PageMeta {
   readonly title: string | null
   readonly description: string | null
@@ -41,6 +44,7 @@ export interface PageMeta {
   readonly feeds: readonly { readonly title: string | null; readonly url: string; readonly type: string }[]
 }
 
+/** A feed in any supported format. */
 export interface FeedContent {
   readonly format: 'rss' | 'atom' | 'rdf' | 'json'
   readonly title: string | null

@@ -1,5 +1,6 @@
 import type { Readiness } from './readiness.ts'
 
+/** Result of one GET of an endpoint. */
 export interface Probe {
   readonly path: string
   /** Null without an answer. */

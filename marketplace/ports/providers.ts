@@ -8,6 +8,7 @@ export interface Asked<Query, Value> {
   readonly ask: (query: Query, signal: AbortSignal, isFree?: boolean) => Promise<Result<Sourced<Value>>>
 }
 
+/** One result of a search. */
 export interface SearchHit {
   readonly title: string
   readonly url: string
@@ -39,6 +40,7 @@ export interface Domains extends Asked<string, DomainFacts> {
   readonly covers: (domain: string) => boolean | null
 }
 
+/** A place to look up by name, or coordinates in degrees. */
 export type PlaceQuery = { readonly name: string } | { readonly lat: number; readonly lon: number }
 
 /** A field is null if it is not reported. */
@@ -69,6 +71,7 @@ export interface DailyWeather {
   readonly wholeDay: boolean
 }
 
+/** A place; a field is null if it is unknown. */
 export interface Place {
   readonly name: string | null
   readonly country: string | null
@@ -78,6 +81,7 @@ export interface Place {
   readonly timezone: string | null
 }
 
+/** Present weather of a place, and that of three days. */
 export interface WeatherReport {
   readonly place: Place
   readonly current: CurrentWeather
@@ -86,6 +90,7 @@ export interface WeatherReport {
   readonly daysIn: string
 }
 
+/** Weather by place. */
 export interface Weather extends Asked<PlaceQuery, WeatherReport> {
   /** Whether places can be looked up by name. Coordinates always work. */
   readonly names: () => Readiness

@@ -4,6 +4,7 @@ const LATE_MAX = 8_192
 /** An owner stays late for this long. */
 const LATE_MS = 3_600_000
 
+/** Limits of a {@link SharedRoom}. */
 export interface RoomBounds {
   readonly max: number
   /** Most for one owner. */
@@ -12,6 +13,7 @@ export interface RoomBounds {
   readonly patienceMs: number
 }
 
+/** A part of a {@link SharedRoom}, held by an owner. */
 export interface Share {
   /** With `isUnfinished` (the owner broke off its work) the owner counts as late. */
   readonly leave: (isUnfinished?: boolean) => void

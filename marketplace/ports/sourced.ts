@@ -11,6 +11,7 @@ export interface Source {
   readonly attribution?: string
 }
 
+/** A fact and its source. */
 export interface Sourced<T> {
   readonly value: T
   readonly source: Source

@@ -1,6 +1,7 @@
 import type { Result } from '../../consensus/primitives/result.ts'
 import type { Readiness } from './readiness.ts'
 
+/** A text to be spoken. */
 export interface SpeechRequest {
   /** At most as long as one request can speak. */
   readonly text: string
@@ -20,6 +21,7 @@ export interface SpokenText {
   readonly model: string
 }
 
+/** Speeds that the speakers support. */
 export interface SpeedRange {
   readonly min: number
   readonly max: number

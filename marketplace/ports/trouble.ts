@@ -47,6 +47,7 @@ function statusOf({ detail }: Fault): number {
   return Number(detail.status ?? said ?? 0)
 }
 
+/** The kind of a fault, as text. */
 export function kindOf(cause: Fault): string {
   const { code, detail } = cause
   const status = statusOf(cause)

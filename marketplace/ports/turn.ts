@@ -1,3 +1,4 @@
+/** Work that waits for its turn. */
 export interface Waiter {
   readonly start: () => void
 }

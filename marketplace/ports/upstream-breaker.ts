@@ -89,6 +89,7 @@ export class UpstreamBreaker {
   }
 }
 
+/** A failed call, for the breakers. */
 export interface UpstreamFailure {
   /** The pause that the upstream asked for, else 0. */
   readonly askedMs: number

@@ -6,6 +6,7 @@ export const URL_CHARS_MAX = 2_048
 /** Matches a host name longer than any public one. Converting a host name to ASCII takes time quadratic in its length. */
 export const LONG_HOST = /^https?:\/\/[^/?#\\]{1024}/i
 
+/** How to read a page. */
 export interface WebRequest {
   readonly accept: string
   /** Most bytes of the body after decompression. */
@@ -25,6 +26,7 @@ export interface WebRequest {
   readonly robots?: boolean
 }
 
+/** A page that was read. */
 export interface WebPage {
   readonly url: string
   readonly finalUrl: string

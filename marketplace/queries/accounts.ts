@@ -45,6 +45,7 @@ export interface Holdings {
   readonly truncated: { readonly tokens: boolean; readonly positions: boolean; readonly stakes: boolean }
 }
 
+/** Maximum tokens of an address that are listed. */
 export const HOLDINGS_MAX = 100
 
 /** Call it within `atOneHead`. */
@@ -107,6 +108,7 @@ async function tokensOf({ database }: ChainReader, address: Address): Promise<re
   return held
 }
 
+/** An amount of an asset with its value. */
 export async function valued(chain: ChainReader, asset: Hash, units: Amount): Promise<Valued> {
   const book = PriceBook.of(chain)
   const price = await book.priceOf(asset)

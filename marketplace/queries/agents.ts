@@ -7,6 +7,7 @@ import { CAPABILITIES, type Capability } from '../ledger/capabilities.ts'
 import { AGENT_STATISTICS, NO_STATISTICS, SERVICE_STATISTICS, type Statistics } from '../ledger/statistics.ts'
 import { type CallRecord, operatorRecord, serviceRecord } from './reputation.ts'
 
+/** A service of an agent, as recorded on chain. */
 export interface ServiceRow {
   readonly serviceId: ServiceId
   readonly service: Service
@@ -15,6 +16,7 @@ export interface ServiceRow {
   readonly record: CallRecord
 }
 
+/** An agent of the registry. */
 export interface AgentRow {
   readonly agentId: AgentId
   readonly agent: Agent
@@ -22,6 +24,7 @@ export interface AgentRow {
   readonly statistics: Statistics
 }
 
+/** An agent with its services. */
 export interface AgentFacts extends AgentRow {
   readonly services: readonly ServiceRow[]
   /** Whether there are more services than are listed. */
@@ -30,6 +33,7 @@ export interface AgentFacts extends AgentRow {
   readonly record: CallRecord
 }
 
+/** Maximum services of an agent that are listed. */
 export const AGENT_SERVICES_MAX = 200
 
 /** Ordered by id, after the id `after`. `next` is the `after` of the next page, or null if this page is not full. */
@@ -45,11 +49,13 @@ export async function listAgents(
   return { agents, next: agents.length === limit ? (agents.at(-1) as AgentRow).agentId : null }
 }
 
+/** An agent with its services; undefined if there is none. */
 export async function agentNamed(chain: ChainReader, agentId: string): Promise<AgentFacts | undefined> {
   const agent = AGENT_ID.test(agentId) ? chain.database.get(AGENTS, agentId as AgentId) : undefined
   return agent === undefined ? undefined : withServices(chain, rowOf(chain, agentId as AgentId, agent))
 }
 
+/** Adds the services to a listed agent. */
 export async function withServices(chain: ChainReader, row: AgentRow): Promise<AgentFacts> {
   const services: ServiceRow[] = []
   const prefix = SERVICES.key({ agentId: row.agentId, serviceId: '' as ServiceId }).slice(2)

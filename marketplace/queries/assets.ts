@@ -6,6 +6,7 @@ import { assert } from '../../consensus/primitives/assert.ts'
 import { type Hash, TOKEN_SYMBOL, type TokenSymbol } from '../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 
+/** Names, decimals, kind and flags of an asset. */
 export interface AssetFacts {
   readonly asset: Hash
   readonly symbol: TokenSymbol
@@ -19,10 +20,12 @@ export interface AssetFacts {
   readonly hidden: boolean
 }
 
+/** Rules of the native coin at the head. */
 export function coinOf({ ruleBook, head }: ChainReader): CoinRules {
   return ruleBook.at(head.header.height).coin
 }
 
+/** An asset by its id; undefined if there is none. */
 export function assetFacts(chain: ChainReader, asset: Hash): AssetFacts | undefined {
   const symbol = symbolOf(asset, coinOf(chain))
   if (asset === NATIVE_ASSET) {
@@ -36,6 +39,7 @@ export function assetFacts(chain: ChainReader, asset: Hash): AssetFacts | undefi
   return { asset, symbol, name, decimals, kind: kindOfToken(token), frozen, hidden }
 }
 
+/** An asset by its symbol, the native coin included; undefined if there is none or the text is no symbol. */
 export function assetNamed(chain: ChainReader, symbol: string): AssetFacts | undefined {
   return TOKEN_SYMBOL.test(symbol) ? assetFacts(chain, assetOf(symbol as TokenSymbol, coinOf(chain))) : undefined
 }

@@ -25,21 +25,25 @@ export function blockAt({ database }: ChainReader, height: number): BlockFacts |
   return { entry, transactions: database.transactions(entry.id) ?? [], receipts, close }
 }
 
+/** Height of a block of the best chain; undefined for any other id. */
 export function heightOnBestChain({ database }: ChainReader, id: BlockId): number | undefined {
   const entry = database.entry(id)
   return entry !== undefined && database.isCanonical(entry) ? entry.header.height : undefined
 }
 
+/** The receipts of a block's transactions, by id. */
 export function outcomesOf({ receipts }: Pick<BlockFacts, 'receipts'>): ReadonlyMap<TxId, ReceiptOf<'transaction'>> {
   return new Map(receipts.flatMap((receipt) => (receipt.type === 'transaction' ? [[receipt.txId, receipt]] : [])))
 }
 
+/** Number of transactions per kind, sorted by kind; kinds without any are left out. */
 export function kindCounts(transactions: readonly Transaction[]): Readonly<Partial<Record<TxKind, number>>> {
   const counts = new Map<TxKind, number>()
   for (const { body } of transactions) counts.set(body.kind, (counts.get(body.kind) ?? 0) + 1)
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
+/** Bounds for reading the newest blocks. */
 export interface BlockBounds {
   readonly blocks: number
   /** No further block is read after this many transactions. */

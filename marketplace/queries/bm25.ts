@@ -35,6 +35,7 @@ const CHOICE =
 /** A word of a question is covered in full if the weights of all its occurrences add up to 1 or more. */
 export type FindableParts = readonly (readonly [weight: number, text: string])[]
 
+/** A thing with a text that matches a question. */
 export interface Hit<T> {
   readonly found: T
   readonly score: number

@@ -23,6 +23,7 @@ export interface ItemProof {
   readonly proof: MerkleProof
 }
 
+/** A mined transaction with its receipt, and the proofs of both. */
 export interface MinedFacts {
   readonly entry: BlockEntry
   readonly tx: Transaction
@@ -33,6 +34,7 @@ export interface MinedFacts {
 /** The escrow is open, or closed in one of three ways. `none`: this node knows of no escrow. */
 export type CallState = 'none' | 'open' | Closure['how']
 
+/** What the chain records about a paid call. */
 export interface CallFacts {
   readonly payment: MinedFacts
   readonly state: CallState

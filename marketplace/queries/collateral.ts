@@ -4,6 +4,7 @@ import { mulDivDown } from '../../consensus/primitives/amount.ts'
 import { type AssetFacts, recordedAsset } from './assets.ts'
 import type { AssetRow } from './tokens.ts'
 
+/** A part of a token's collateral. */
 export interface CollateralPart {
   readonly asset: Pick<AssetFacts, 'asset' | 'symbol' | 'decimals' | 'kind'>
   readonly amount: bigint

@@ -1,6 +1,7 @@
 import { inputFor, isqrt, outputOf } from '../../amm/math.ts'
 import type { Amount } from '../../consensus/primitives/amount.ts'
 
+/** A pool in the direction of the trade. */
 export interface CycleHop {
   readonly reserveIn: Amount
   readonly reserveOut: Amount

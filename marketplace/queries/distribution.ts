@@ -1,3 +1,4 @@
+/** How concentrated an asset is among its holders. */
 export interface Concentration {
   /** Herfindahl-Hirschman index: sum of the squared shares in per cent (0 to 10,000), in millionths, rounded down. */
   readonly hhiPpm: bigint

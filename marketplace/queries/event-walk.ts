@@ -15,8 +15,10 @@ export interface EventPosition {
 /** An index after the last event of any block. */
 const WHOLE_BLOCK = 0xffff_ffff
 
+/** Why events cannot continue from a position. */
 export type ResetReason = 'unknown' | 'too-old' | 'pruned'
 
+/** The next step of a reader, and its position afterwards. */
 export type EventStep =
   /** Events of one block; `first` is the number of the first one. */
   | {

@@ -3,6 +3,7 @@ import type { Address, AgentId } from '../../consensus/primitives/ids.ts'
 import { listAgents } from './agents.ts'
 import { listAssets } from './tokens.ts'
 
+/** Maximum agents, and maximum assets, whose addresses are labelled. */
 export const NAMED_MAX = 200
 
 /** Labels of addresses: `agent:<id>:owner`, `:payout` or `:settler`, `issuer:<symbol>`. */

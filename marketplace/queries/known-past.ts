@@ -39,6 +39,7 @@ export function blockGap({ database }: Pick<ChainReader, 'database'>, height: nu
   return held ? null : prunedFault(database, height)
 }
 
+/** Whether this node executed its head's block, which every query about the newest blocks requires. */
 export function executedHead({ database, head }: ChainReader): boolean {
   return head.header.height >= executedFrom(database)
 }

@@ -10,6 +10,7 @@ import { nameSkeleton } from './name-skeleton.ts'
 export const NAMES_COMPARED_MAX = 10_000
 const FOUND_MAX = 20
 
+/** Assets whose names could be mistaken for a given name. */
 export interface NameLookAlikes {
   readonly found: readonly { readonly symbol: TokenSymbol; readonly name: string }[]
   /** Counts the native coin and the excepted asset, too. `complete` is false if a maximum was reached. */

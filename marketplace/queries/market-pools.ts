@@ -6,6 +6,7 @@ import { type PoolValues, poolValues } from './pool-values.ts'
 import { type PoolRow, poolsOf } from './pools.ts'
 import { dollarAsset } from './prices.ts'
 
+/** Maximum pools of a market, maximum assets whose pools are read, and maximum pools that are read per asset. */
 export const MARKET_POOLS_MAX = 96
 const ASSETS_MAX = 32
 const POOLS_PER_ASSET = 24

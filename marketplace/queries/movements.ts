@@ -19,6 +19,7 @@ export type Place =
   | { readonly place: 'bridge'; readonly network: number }
   | { readonly place: 'staking' | 'reserve' | 'minted' | 'burned' }
 
+/** Units of one asset that a transaction moved. */
 export interface Movement {
   readonly asset: Hash
   readonly amount: Amount

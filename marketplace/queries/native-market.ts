@@ -21,6 +21,7 @@ export interface NativeMarket {
   readonly sinceMs: number
 }
 
+/** The native coin's deepest dollar pool; null if there is none. */
 export async function nativeMarket(chain: ChainReader): Promise<NativeMarket | null> {
   const row = deepestDollarPool(chain)
   if (row === undefined) return null
@@ -34,6 +35,7 @@ export async function nativeMarket(chain: ChainReader): Promise<NativeMarket | n
   }
 }
 
+/** The pool of native coin and dollar token with the most dollars, at any fee; undefined if there is none. */
 export function deepestDollarPool(chain: ChainReader): PoolRow | undefined {
   const { database, ruleBook, head } = chain
   const dollar = dollarAsset(chain)

@@ -30,6 +30,7 @@ const BPS = 10_000n
 /** Price bases, most trusted first. A price by pools (not listed) is never preferred. */
 const TRUST: readonly PriceBasis[] = ['unit', 'par', 'epoch']
 
+/** Computes the values of a pool. */
 export async function poolValues(chain: ChainReader, row: PoolRow): Promise<PoolValues> {
   const book = PriceBook.of(chain)
   const { assetX, assetY, reserveX, reserveY, feeBps } = row.pool

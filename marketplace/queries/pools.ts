@@ -7,6 +7,7 @@ import { isHex } from '../../consensus/primitives/bytes.ts'
 import type { Address, Hash, PoolId } from '../../consensus/primitives/ids.ts'
 import { type AssetFacts, assetNamed, recordedAsset } from './assets.ts'
 
+/** A pool with its assets by name. */
 export interface PoolRow {
   readonly poolId: PoolId
   /** `X-Y-fee`, the fee in basis points. */
@@ -32,11 +33,13 @@ function idOfName(chain: ChainReader, name: string): PoolId | undefined {
   return x === undefined || y === undefined || x.asset === y.asset ? undefined : poolIdOf(x.asset, y.asset, Number(fee))
 }
 
+/** A pool record with names. */
 export function poolRow(chain: ChainReader, poolId: PoolId, pool: Pool): PoolRow {
   const [x, y] = [recordedAsset(chain, pool.assetX), recordedAsset(chain, pool.assetY)]
   return { poolId, name: `${x.symbol}-${y.symbol}-${pool.feeBps}`, x, y, pool }
 }
 
+/** Name of the pool of two assets at a fee. */
 export function poolName(chain: ChainReader, pool: Pick<Pool, 'assetX' | 'assetY' | 'feeBps'>): string {
   const symbol = (asset: Hash): string => recordedAsset(chain, asset).symbol
   return `${symbol(pool.assetX)}-${symbol(pool.assetY)}-${pool.feeBps}`

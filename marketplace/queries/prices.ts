@@ -18,6 +18,7 @@ import { ONE, type Ratio, ratio, scaledDown, times } from './ratio.ts'
  */
 export type PriceBasis = 'unit' | 'epoch' | 'pool' | 'par'
 
+/** Dollar price of an asset at the head. */
 export interface PriceFacts {
   readonly basis: PriceBasis
   /** Millionths of a dollar per base unit, exact. */
@@ -53,6 +54,7 @@ export function confidenceIn({ depthUsdMicros, isUnsettled }: PriceGround): Conf
   return isUnsettled === true || (depthUsdMicros !== null && depthUsdMicros < LOW_DEPTH) ? 'low' : 'normal'
 }
 
+/** The fields of a price that decide the confidence in it. */
 export type PriceGround = Pick<PriceFacts, 'depthUsdMicros' | 'isUnsettled'>
 
 /** Price of the native coin: the market's own, by which values are counted, and the spot price of the priced pool. */
@@ -64,6 +66,7 @@ export interface NativePrice {
   readonly spot: Ratio | undefined
 }
 
+/** Price of the native coin in the epoch of the head. */
 export function nativePrice({ database, ruleBook, head }: ChainReader): NativePrice {
   const { height } = head.header
   const { market } = ruleBook.at(height)

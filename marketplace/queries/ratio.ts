@@ -6,6 +6,7 @@ export interface Ratio {
   readonly denominator: bigint
 }
 
+/** The fraction 1. */
 export const ONE: Ratio = { numerator: 1n, denominator: 1n }
 
 /** A fraction in lowest terms; the denominator must not be 0. */
@@ -15,6 +16,7 @@ export function ratio(numerator: bigint, denominator: bigint): Ratio {
   return { numerator: numerator / divisor, denominator: denominator / divisor }
 }
 
+/** The exact product of two fractions. */
 export function times(a: Ratio, b: Ratio): Ratio {
   return ratio(a.numerator * b.numerator, a.denominator * b.denominator)
 }

@@ -53,6 +53,7 @@ const PPM = 1_000_000n
 /** Square of the 97.5 % quantile of the normal distribution (1.959964), in millionths. */
 const Z_SQUARED_PPM = 3_841_459n
 
+/** The record of one service. */
 export function serviceRecord(chain: ChainReader, name: ServiceName): CallRecord {
   return recordOf(chain, decodeOutcomes(chain.database.indexed(OUTCOMES, outcomesKey(name))))
 }

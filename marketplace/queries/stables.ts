@@ -11,12 +11,15 @@ import { type PoolRow, poolRow } from './pools.ts'
 import { type Ratio, ratio } from './ratio.ts'
 import { type AssetRow, recordedRow } from './tokens.ts'
 
+/** A stable token with its backing. */
 export interface StableRow extends AssetRow {
   readonly backing: StableFacts
 }
 
+/** Maximum stable tokens that are listed. */
 export const STABLES_MAX = 100
 
+/** Stable tokens, ordered by symbol. */
 export async function listStables(chain: ChainReader): Promise<readonly StableRow[]> {
   const rows: StableRow[] = []
   for await (const { key } of chain.database.stateRange(STABLE_RESERVES, '', STABLES_MAX)) {
@@ -26,6 +29,7 @@ export async function listStables(chain: ChainReader): Promise<readonly StableRo
   return rows
 }
 
+/** Whether an asset is a stable token. */
 export function isStable(row: AssetRow): row is StableRow {
   return row.backing !== null
 }
@@ -67,10 +71,12 @@ export interface HealthReason {
   readonly detail: string
 }
 
+/** All problems of a stable token at the head. */
 export function healthReasons(chain: ChainReader, row: StableRow, peg: Peg | null): readonly HealthReason[] {
   return [...backingReasons(row), ...pegReasons(peg), ...flowReasons(chain, row)]
 }
 
+/** The worst level among the problems; without `warn` or `critical` it is `ok`, or `unknown` while the supply is 0. */
 export function healthOf({ backing }: StableRow, reasons: readonly HealthReason[]): Health {
   if (reasons.some(({ level }) => level === 'critical')) return 'critical'
   if (reasons.some(({ level }) => level === 'warn')) return 'warn'

@@ -10,6 +10,7 @@ import {
 import type { Amount } from '../../consensus/primitives/amount.ts'
 import type { Address, TxId } from '../../consensus/primitives/ids.ts'
 
+/** Staking facts as the next block sees them. */
 export function stakingNow(chain: ChainReader): StakingFacts {
   const height = chain.head.header.height + 1
   return stakingFacts(chain.database, chain.ruleBook.at(height), height)

@@ -17,6 +17,7 @@ export interface TokenDepth {
   readonly usdMicros: bigint | null
 }
 
+/** The facts from which a token's risks are judged. */
 export interface TokenRecord {
   readonly row: AssetRow
   readonly collateral: Collateral | null
@@ -26,6 +27,7 @@ export interface TokenRecord {
   readonly namesakes: NameLookAlikes
 }
 
+/** How bad a risk is. */
 export type Severity = 'low' | 'medium' | 'high' | 'critical'
 
 const [POOLS_SHOWN, FEW_HOLDERS] = [10, 10] as const
@@ -50,8 +52,10 @@ export const RISKS = {
   'hidden-by-issuer': { severity: 'low', points: 5 },
 } as const satisfies Readonly<Record<string, { readonly severity: Severity; readonly points: number }>>
 
+/** Name of a risk. */
 export type RiskCode = keyof typeof RISKS
 
+/** A risk with its evidence. */
 export interface RiskFlag {
   readonly code: RiskCode
   readonly severity: Severity
@@ -84,6 +88,7 @@ async function depthIn(chain: ChainReader, { asset }: AssetRow, row: PoolRow): P
   return { row, native: scaledDown(usdMicros, { numerator: denominator, denominator: numerator }), usdMicros }
 }
 
+/** All risks in the facts of a token. */
 export function riskFlags(chain: ChainReader, record: TokenRecord): readonly RiskFlag[] {
   const evidence: Readonly<Record<RiskCode, string | null>> = {
     ...backingEvidence(chain, record),
@@ -99,6 +104,7 @@ export function riskFlags(chain: ChainReader, record: TokenRecord): readonly Ris
   })
 }
 
+/** 100 minus the points of all flags, at least 0. */
 export function scoreOf(flags: readonly RiskFlag[]): number {
   return Math.max(0, 100 - flags.reduce((sum, { points }) => sum + points, 0))
 }

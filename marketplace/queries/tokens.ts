@@ -28,11 +28,13 @@ export interface AssetRow extends AssetFacts {
   readonly backing: StableFacts | null
 }
 
+/** An asset by its symbol, the native coin included; undefined if there is none. */
 export function assetRow(chain: ChainReader, symbol: string): AssetRow | undefined {
   const facts = assetNamed(chain, symbol)
   return facts === undefined ? undefined : rowOf(chain, facts)
 }
 
+/** An asset by an id from a record. */
 export function recordedRow(chain: ChainReader, asset: Hash): AssetRow {
   return rowOf(chain, recordedAsset(chain, asset))
 }

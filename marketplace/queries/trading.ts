@@ -28,6 +28,7 @@ export function hourNow({ head }: ChainReader): number {
   return hourOf(head.header.timeMs)
 }
 
+/** Start of an hour, in milliseconds since 1970. */
 export function startOfHour(hour: number): number {
   return hour * CANDLE_MS
 }
@@ -54,6 +55,7 @@ export interface PoolDay {
   readonly before: Pick<Pool, 'reserveX' | 'reserveY'> | null
 }
 
+/** Sums of a pool's last day. */
 export async function poolDay(chain: ChainReader, poolId: PoolId): Promise<PoolDay> {
   const to = hourNow(chain) + 1
   const from = to - DAY_HOURS

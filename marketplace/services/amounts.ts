@@ -11,7 +11,9 @@ export function orNull<T extends TSchema>(schema: T) {
 
 /** An exact amount in whole units of an asset, as decimal text. */
 export const DECIMAL_AMOUNT = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{1,18})?$' })
+/** Symbol of an asset. */
 export const SYMBOL = Type.String({ pattern: '^[A-Z][A-Z0-9]{1,9}$' })
+/** An exact amount with its asset. */
 export const ASSET_AMOUNT = Type.Object({
   symbol: SYMBOL,
   decimals: Type.Integer({ minimum: 0, maximum: 18 }),
@@ -37,6 +39,7 @@ export function amountText({ decimals }: Pick<AssetFacts, 'decimals'>, units: bi
   return formatAmount(units, decimals)
 }
 
+/** An amount in base units as whole units with the asset's symbol. */
 export function assetAmount(
   { symbol, decimals }: Pick<AssetFacts, 'symbol' | 'decimals'>,
   units: bigint,
@@ -49,6 +52,7 @@ export function usd<T extends bigint | null>(micros: T): T extends null ? null :
   return (micros === null ? null : Number(formatAmount(micros, USD_DECIMALS))) as never
 }
 
+/** The liquidity behind a price and the confidence in it, in the form of {@link PRICE_DEPTH}. */
 export function priceDepth(price: PriceGround | null) {
   return {
     depthUsd: usd(price?.depthUsdMicros ?? null),

@@ -6,6 +6,7 @@ import type { AgentId, ServiceId, TxId } from '../../consensus/primitives/ids.ts
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import type { Outside } from '../ports/outside.ts'
 
+/** The mempool as services see it. */
 export interface MempoolView {
   readonly count: number
   readonly bytes: number
@@ -21,6 +22,7 @@ export interface SignatureFacts {
   readonly postQuantum: { readonly alg: string; readonly valid: boolean | null }
 }
 
+/** Whether the two halves of one hybrid signature verify. */
 export interface HalfVerdicts {
   readonly classical: boolean
   readonly postQuantum: boolean

@@ -18,6 +18,7 @@ export const CHAIN_ENVELOPE = {
 /** An exact amount of the native coin, in coins. */
 export const COIN_AMOUNT = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{1,8})?$' })
 
+/** The head that a result was read from, and when. */
 export interface ChainEnvelope {
   readonly service: string
   readonly asOf: string
@@ -26,6 +27,7 @@ export interface ChainEnvelope {
   readonly blockHash: string
 }
 
+/** Envelope of a result that is read now. */
 export function chainEnvelope(service: string, { chain, clock }: ServiceContext): ChainEnvelope {
   const { header, id } = chain.head
   return { service, asOf: new Date(clock.now()).toISOString(), engine: 'chain', height: header.height, blockHash: id }
@@ -36,6 +38,7 @@ export function coins({ chain }: ServiceContext, baseUnits: bigint): string {
   return formatAmount(baseUnits, chain.ruleBook.params.decimals)
 }
 
+/** Rounds a number to at most this many decimals. */
 export function rounded(value: number, decimals: number): number {
   return Number(value.toFixed(decimals))
 }
@@ -47,6 +50,7 @@ export const ENGINE_ENVELOPE = {
   engine: Type.String({ minLength: 1 }),
 }
 
+/** The source of data from outside the chain, and how fresh it is. */
 export const SOURCE = Type.Object({
   name: Type.String(),
   url: Type.Optional(Type.String()),
@@ -62,10 +66,12 @@ export const SOURCE_ENVELOPE = {
   source: SOURCE,
 }
 
+/** Envelope of an engine's result. */
 export function engineEnvelope(service: string, engine: string, { clock }: { readonly clock: Clock }) {
   return { service, asOf: new Date(clock.now()).toISOString(), engine }
 }
 
+/** Envelope of a provider's result. */
 export function sourceEnvelope(service: string, source: Source, { clock }: { readonly clock: Clock }) {
   return { service, asOf: new Date(clock.now()).toISOString(), source }
 }
@@ -76,6 +82,7 @@ export function delivered<T>(result: Result<T>): T {
   throw new Error(faultMessage(result.fault))
 }
 
+/** A provider's result as the service returns it: envelope first, then its fields. */
 export function fromSource<T, F extends object>(
   service: string,
   result: Result<Sourced<T>>,

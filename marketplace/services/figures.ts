@@ -9,16 +9,19 @@ import { ASSET_AMOUNT, assetAmount, orNull } from './amounts.ts'
 export const CHANGE_PCT = Type.Number()
 /** A price as a number, rounded to 10 significant digits; null if unknown. */
 export const PRICE = orNull(Type.Number({ exclusiveMinimum: 0 }))
+/** Id, name and fee of a pool. */
 export const POOL_NAME = {
   id: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   pool: Type.String(),
   feePct: Type.Number({ minimum: 0 }),
 }
+/** A pool with its reserves. */
 export const POOL_HOLDINGS = Type.Object({ ...POOL_NAME, reserves: Type.Array(ASSET_AMOUNT) })
 
 const PRICE_DIGITS = 10
 const BPS_OF_ONE_PCT = 100
 
+/** Id, name and fee of a pool. */
 export function poolName({ poolId, name, pool }: PoolRow): {
   readonly id: string
   readonly pool: string
@@ -27,6 +30,7 @@ export function poolName({ poolId, name, pool }: PoolRow): {
   return { id: poolId, pool: name, feePct: pool.feeBps / BPS_OF_ONE_PCT }
 }
 
+/** A pool with both reserves. */
 export function poolHoldings(row: PoolRow): Static<typeof POOL_HOLDINGS> {
   const { x, y, pool } = row
   return { ...poolName(row), reserves: [assetAmount(x, pool.reserveX), assetAmount(y, pool.reserveY)] }
@@ -65,14 +69,17 @@ export function changeAbs(
   return fell ? -size : size
 }
 
+/** Converts parts per million to per cent. */
 export function pctOfPpm(ppm: bigint): number {
   return Number(ppm) / 10_000
 }
 
+/** Names of the fields that are null. */
 export function unknownIn(fields: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(fields).filter((name) => fields[name] === null)
 }
 
+/** The envelope of a sample of a service that reads the chain. */
 export function sampleEnvelope(service: ServiceId) {
   return {
     service: service as string,
@@ -83,4 +90,5 @@ export function sampleEnvelope(service: ServiceId) {
   }
 }
 
+/** The pool id in samples. */
 export const SAMPLE_POOL = '5b0de1c6c2aa7e0f3d4b92716a8c5e4f1029384756abcdef0123456789abcdef'

@@ -45,6 +45,7 @@ export function noToken(chain: ChainReader, symbol: string, form: RequestForm, w
   return refusal(`there is no ${what} ${symbol}; ${hint}`, form)
 }
 
+/** The refusal of a name that this chain does not have, or null. */
 export function nameFault(chain: ChainReader, name: string | null, form: RequestForm): Fault | null {
   return name === null || namedOn(chain, name) !== undefined ? null : noToken(chain, name, form, 'token or pool')
 }

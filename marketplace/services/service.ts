@@ -104,6 +104,7 @@ export class RequestText {
   }
 }
 
+/** Whether a call without a request is refused. */
 export function needsRequest({ parse }: ServiceDefinition): boolean {
   return !parse('').ok
 }

@@ -9,6 +9,7 @@ export interface ChainAlert {
   readonly message: string
 }
 
+/** What a watch works with. */
 export interface ChainWatchDependencies {
   readonly chain: Chain
   /** Depth from which a reorganisation is reported and pauses the market. */

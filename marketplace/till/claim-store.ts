@@ -17,6 +17,7 @@ export interface StoredClaim {
   readonly finishedAtMs?: number
 }
 
+/** Work that was begun. */
 export interface Executing {
   readonly startedAtMs: number
   /** How often the work was begun; absent: once. */
@@ -125,6 +126,7 @@ export interface ClaimStore<C extends StoredClaim> {
   pruneResults(beforeMs: number, bytesMax: number): Promise<number>
 }
 
+/** Facts of a kept result, by which {@link beyondBytes} chooses what to delete. */
 export interface KeptResult {
   readonly bytes: number
   /** An address; null if it is not known. */

@@ -44,6 +44,7 @@ export class ClientCounts {
   }
 }
 
+/** How many of something a client may have, and how many its network. */
 export interface ClientRoom {
   readonly ofAddress: number
   readonly ofNetwork: number
@@ -78,6 +79,7 @@ export function addTo(counts: Map<string, number>, name: string, more: 1 | -1): 
   else counts.delete(name)
 }
 
+/** How many events are counted for a name, and for how long each counts. */
 export interface CountBounds {
   readonly most: number
   readonly withinMs: number

@@ -3,6 +3,7 @@ import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import { ClientCounts, RecentCounts } from './client-counts.ts'
 
+/** The caller that work is done for: its payer, and the client that sent the call. */
 export interface Caller {
   readonly payer: string
   readonly client: Holder

@@ -20,6 +20,7 @@ export interface Identity {
   readonly id: string
 }
 
+/** A call with its offer and its request. */
 export interface Order<Call extends TillCall, I extends Identity> {
   readonly call: Call
   readonly identity: I
@@ -65,6 +66,7 @@ export type Gate<C> =
   /** At the next head, or after `ms` if that is sooner. The caller is told {@link Rail.goesOn}. */
   | { readonly is: 'later'; readonly ms: number | null }
 
+/** The work of a claim. */
 export interface Task {
   readonly definition: ServiceDefinition
   readonly input: unknown

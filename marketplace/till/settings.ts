@@ -24,6 +24,7 @@ export interface MarketSettings extends PriceBounds {
   readonly resultBytesMax: number
 }
 
+/** The confirmations, and the defaults of what operators can set. */
 export const DEFAULT_MARKET_SETTINGS: MarketSettings = {
   confirmationSteps: [
     { belowUsdMicros: 100_000n, confirmations: 1 },
@@ -48,6 +49,7 @@ export const RUNS_MAX = 3
 /** Depth at which a receipt counts as final. */
 export const FINAL_DEPTH = 40
 
+/** Confirmations that the payments in one block need if their values have this sum, in millionths of a dollar. */
 export function confirmationsFor(sumUsdMicros: bigint, settings: MarketSettings): number {
   const step = settings.confirmationSteps.find(({ belowUsdMicros }) => sumUsdMicros < belowUsdMicros)
   return step?.confirmations ?? settings.confirmationsMax

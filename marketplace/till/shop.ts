@@ -12,6 +12,7 @@ import type { ServiceContext, Shelf } from '../services/context.ts'
 import type { RequestText, ServiceDefinition } from '../services/service.ts'
 import { FEE_ROOM } from './settings.ts'
 
+/** What the market needs of a mempool. */
 export interface TransactionSink {
   submit(tx: Transaction): Promise<Result<Transaction>>
   get(txId: TxId): Transaction | undefined
@@ -19,6 +20,7 @@ export interface TransactionSink {
   nextNonce(address: Address): bigint
 }
 
+/** The seller: the agent and the keys of its operator. */
 export interface Operator {
   readonly agentId: AgentId
   readonly name: string
@@ -34,12 +36,14 @@ export interface Operator {
   readonly otherSettlers?: readonly Address[]
 }
 
+/** A service as this operator sells it. */
 export interface Offer {
   readonly definition: ServiceDefinition
   /** Price that the operator wants on chain. */
   readonly priceUsdMicros: bigint
 }
 
+/** Whether an offer can be sold now. */
 export type Availability =
   | { readonly available: true; readonly agent: Agent; readonly service: Service; readonly engine: string }
   | {

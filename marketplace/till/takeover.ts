@@ -3,6 +3,7 @@ import { ClaimsAway, type SharedClaims } from './claim-store.ts'
 
 const LOOK_MS = 1_000
 
+/** A till over a shared store. */
 export interface ClaimWorker {
   /** Takes up every open claim that it does not work on yet. */
   takeUp(): Promise<void>

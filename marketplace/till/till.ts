@@ -11,6 +11,7 @@ import type { Shop } from './shop.ts'
 import { type Stay, WaitingRoom } from './waiting-room.ts'
 import type { Workshop } from './workshop.ts'
 
+/** What a till works with. */
 export interface TillDependencies<C extends StoredClaim> {
   readonly chain: Chain
   readonly shop: Shop

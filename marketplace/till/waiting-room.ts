@@ -3,10 +3,12 @@ import { type Holder, heldTooMany } from '../../consensus/primitives/fair-share.
 
 /** Calls that may wait at once. Waiting costs a caller nothing and holds a request open. */
 export const WAITING_MAX = 256
+/** How many of these calls may wait for one payment. */
 export const WAITING_PER_PAYMENT_MAX = 64
 /** Clients whose address is not known count as one. */
 const UNTOLD: Holder = { network: '', address: '' }
 
+/** What a call waits for, and the client that sent it. */
 export interface Waiting {
   readonly paymentId: string
   readonly from: Holder | undefined

@@ -169,6 +169,7 @@ interface Waiter {
   readonly refuse: () => void
 }
 
+/** Settings of places for work. */
 export interface WorkSlotsParts {
   readonly atOnce?: number
   /** Called each time that a place is free; its result tells whether a caller goes behind all other callers. */

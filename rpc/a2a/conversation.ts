@@ -98,6 +98,7 @@ export function look(task: AgentTask): AgentTask {
   return task
 }
 
+/** Cancels a task that is not paid. */
 export function cancelTask(place: A2aPlace, task: AgentTask): void {
   if (task.state !== 'input-required' || task.running !== null)
     throw refusalOf('TASK_NOT_CANCELABLE', `the task is ${task.state}`)

@@ -19,11 +19,13 @@ const ERRORS = {
   VERSION_NOT_SUPPORTED: -32_009,
 } as const
 
+/** Makes the refusal for a reason in {@link ERRORS}. */
 export function refusalOf(reason: keyof typeof ERRORS, message: string): A2aRefusal {
   const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'a2a-protocol.org' }
   return new A2aRefusal({ code: ERRORS[reason], message, data: [info] })
 }
 
+/** Makes the refusal of invalid parameters. */
 export function invalidParams(message: string): A2aRefusal {
   return new A2aRefusal({ code: INVALID_PARAMS, message })
 }

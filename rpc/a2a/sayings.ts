@@ -9,12 +9,14 @@ import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import type { ApiRequest } from '../server/answer.ts'
 import type { Artifact, Step } from './tasks.ts'
 
+/** What the node needs to answer a message. */
 export interface A2aPlace {
   readonly node: NodeApi
   readonly market: MarketApi
   readonly request: ApiRequest
 }
 
+/** What a call asks for. */
 export interface Call {
   readonly offer: Offer
   readonly request: string
@@ -30,6 +32,7 @@ const ERROR = 'x402.payment.error'
 
 const LOST_STATUS = 409
 
+/** A step with a state, a text and metadata. */
 export function said(state: Step['state'], text: string, metadata: Step['says']['metadata'] = {}): Step {
   return { state, says: { text, metadata } }
 }

@@ -10,6 +10,7 @@ export interface Said {
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
+/** A state of a task, and what the node says with it. */
 export interface Step {
   readonly state: TaskState
   readonly says: Said
@@ -41,9 +42,11 @@ export interface AgentTask {
   bug: unknown
 }
 
+/** Most tasks that are kept. */
 export const TASKS_MAX = 2_000
 /** Most characters of the requests and results of all tasks together. */
 export const TASK_CHARS_MAX = 32 * 1_024 * 1_024
+/** How long a task is kept after its last change. */
 export const TASK_KEPT_MS = 3_600_000
 
 interface Kept {
@@ -112,6 +115,7 @@ function largest(
 
 const STORES = new WeakMap<MarketApi, TaskStore>()
 
+/** The tasks of a market. */
 export function tasksOf(market: MarketApi): TaskStore {
   const known = STORES.get(market)
   if (known !== undefined) return known

@@ -19,10 +19,12 @@ export interface AgentMessage {
   readonly isHasty: boolean
 }
 
+/** The members of a task that clients see. */
 export type ShownTask = Pick<AgentTask, 'id' | 'contextId' | 'state' | 'says' | 'changedMs' | 'paymentId'> & {
   readonly artifact: { readonly text: string } | null
 }
 
+/** Most parts of a message. */
 export const PARTS_MAX = 20
 
 /** A returned text says what is wrong. */
@@ -63,6 +65,7 @@ const STATES: Readonly<Record<TaskState, string>> = {
   canceled: 'TASK_STATE_CANCELED',
 }
 
+/** A task as JSON. */
 export function taskJson(version: A2aVersion, task: ShownTask): object {
   const { id, contextId, state, says, artifact, changedMs, paymentId } = task
   const of = { taskId: id, contextId }
@@ -76,6 +79,7 @@ export function taskJson(version: A2aVersion, task: ShownTask): object {
   return { ...kind(version, 'task'), id, contextId, status, ...(artifacts.length > 0 && { artifacts }), ...metadata }
 }
 
+/** A message of the node as JSON. */
 export function messageJson(
   version: A2aVersion,
   { text, metadata }: Said,

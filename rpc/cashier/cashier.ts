@@ -25,6 +25,7 @@ import { errorBody, errorHeaders } from '../server/faults.ts'
 import { NATIVE_SCHEME, nativeNetwork, STABLE_SCHEME } from './options.ts'
 import { type QuoteAnswer, quoteBook } from './quotes.ts'
 
+/** A payment that came with a call, on one of the rails. */
 export type OfferedPayment =
   | { readonly rail: 'native'; readonly txId: TxId; readonly secret: Uint8Array | null }
   | { readonly rail: 'stable'; readonly payment: DollarPayment }
@@ -49,6 +50,7 @@ export interface Settlement {
   readonly payer: string
 }
 
+/** The outcome of a paid call. */
 export type CallOutcome =
   /** The result is JSON text, exactly as stored and as hashed for the receipt. */
   | {

@@ -35,6 +35,7 @@ export interface OfferState {
 /** Reason during a reorganisation: the price at the head may not hold in the next block. */
 const PASSING = 'the node is moving to another branch of the chain; ask again in a moment'
 
+/** The state of an offer at the head. */
 export function offerState(chain: Chain, market: MarketApi, offer: Offer): OfferState {
   const { shop, stable: rail } = market
   const { height } = chain.head.header

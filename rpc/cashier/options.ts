@@ -10,11 +10,14 @@ import { shortened } from '../json/shortened.ts'
 import type { MarketApi } from '../node/node-api.ts'
 import type { OfferState, StableState } from './offer-state.ts'
 
+/** Scheme of the native rail. */
 export const NATIVE_SCHEME = 'native-x402'
+/** Scheme of the stablecoin rail. */
 export const STABLE_SCHEME = 'exact'
 /** Name of the native rail's network in x402 version 1, the same on every Farthing network. */
 export const NATIVE_NETWORK_WORD = 'mainnet'
 
+/** A rail, as the filter `rail` of a quote names it. */
 export type Rail = 'native' | 'stable'
 
 /** CAIP-2 name of the native rail's network. The genesis in `extra` tells the networks apart. */
@@ -29,6 +32,7 @@ export interface PaymentOption {
   readonly v2: Readonly<Record<string, unknown>>
 }
 
+/** What options are made from. */
 export interface OptionBasis {
   readonly chain: ChainReader
   readonly market: MarketApi
@@ -117,6 +121,7 @@ function dollarOption(
   }
 }
 
+/** Terms of a native offer. */
 export interface NativeTerms {
   readonly quote: NativeQuote
   readonly description: string

@@ -28,6 +28,7 @@ export interface QuoteAnswer {
   readonly header: string
 }
 
+/** What a quote takes from its request. */
 export interface RequestFacts {
   readonly requestId: string
   readonly baseUrl: string

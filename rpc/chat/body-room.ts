@@ -12,6 +12,7 @@ const PATIENCE_MS = 1_000
 const NOTHING = { leave: () => {}, shrink: () => {}, yields: () => {}, yieldsIf: () => {} }
 const SMALL: Share = { ...NOTHING, wasLate: false, isInTheWay: () => false }
 
+/** A body that arrives. */
 export interface Arrival {
   readonly bytes: number
   readonly received: () => number

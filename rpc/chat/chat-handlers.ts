@@ -18,6 +18,7 @@ import { Line } from './line.ts'
 import { type ChatRequest, readChatRequest } from './read-request.ts'
 import { End, enter, type Visit } from './visit.ts'
 
+/** Answers a chat, whole or as a stream. */
 export const createChatCompletion: Handler<'createChatCompletion'> = async ({ chat, clock }, request) => {
   if (chat == null) return fault('chat/off')
   const read = readChatRequest(request.body, {
@@ -130,6 +131,7 @@ async function streamed(talk: Talk, head: CompletionHead, { tellsUsage }: ChatRe
   return { feed: { headers: { ...talk.headers, 'content-type': 'text/event-stream; charset=utf-8' }, write } }
 }
 
+/** All models of the platform. */
 export const listChatModels: Handler<'listChatModels'> = (node) => {
   if (node.chat == null) return fault('chat/off')
   const { chat } = node
@@ -137,6 +139,7 @@ export const listChatModels: Handler<'listChatModels'> = (node) => {
   return { status: 200, json: { object: 'list', data } }
 }
 
+/** One model of the platform. */
 export const getChatModel: Handler<'getChatModel'> = (node, { params }) => {
   if (node.chat == null) return fault('chat/off')
   const id = PLATFORM_MODEL_IDS.find((one) => one === params.id)

@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 
+/** An object of JSON. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** Thrown and caught by the functions that read a request. */
@@ -12,6 +13,7 @@ export class Unusable extends Error {
   }
 }
 
+/** The refusal of a request because of one field. */
 export function unusable(param: string, reason: string): Unusable {
   return new Unusable(fault('chat/invalid-request', { param, reason }))
 }
@@ -21,6 +23,7 @@ export function unsupported(param: string, reason: string): Unusable {
   return new Unusable(fault('chat/unsupported', { param, reason }))
 }
 
+/** Whether a value is an object of JSON. */
 export function isFields(value: unknown): value is Fields {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }

@@ -3,6 +3,7 @@ import type { ModelUsage } from '../../marketplace/ports/models.ts'
 import type { COMPLETION, USAGE } from '../contract/chat.ts'
 import type { Static } from '../contract/schema.ts'
 
+/** Members that all events of one answer share. */
 export interface CompletionHead {
   /** `chatcmpl-...` */
   readonly id: string
@@ -11,6 +12,7 @@ export interface CompletionHead {
   readonly model: string
 }
 
+/** Token counts under OpenAI's names. */
 export function usageJson({ promptTokens, completionTokens, totalTokens }: ModelUsage): Static<typeof USAGE> {
   return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens }
 }
@@ -20,6 +22,7 @@ export function usageHeaders({ estimated }: ModelUsage): Readonly<Record<string,
   return estimated ? { 'x-usage-estimated': 'true' } : {}
 }
 
+/** A whole answer. */
 export function completionJson(
   { id, created, model }: CompletionHead,
   { choices, usage, report }: ChatOutcome,
@@ -40,6 +43,7 @@ export function completionJson(
   }
 }
 
+/** Makes the events of an answer that is streamed. */
 export class CompletionEvents {
   readonly #head: CompletionHead
   readonly #tellsUsage: boolean
@@ -86,6 +90,7 @@ export class CompletionEvents {
   }
 }
 
+/** One event of the stream. */
 export function event(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`
 }

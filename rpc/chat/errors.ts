@@ -2,6 +2,7 @@ import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { httpFault } from '../contract/http-faults.ts'
 import { needsSettings } from '../server/faults.ts'
 
+/** An error in the form of the OpenAI interface. */
 export interface ChatError {
   readonly error: {
     readonly message: string
@@ -16,6 +17,7 @@ const WAIT_SECONDS_MAX = 60
 /** Paths that clients of the OpenAI interface may ask for. */
 const PATHS = /^\/(?:v1|api\/v1\/(?:chat|models|audio|voice))(?:\/|$)/
 
+/** A fault in the form of the OpenAI interface. */
 export function chatError(cause: Fault): ChatError {
   const { api, status } = httpFault(cause.code)
   const { param } = cause.detail
@@ -42,6 +44,7 @@ export function retryHeaders(cause: Fault): Readonly<Record<string, string>> {
   return seconds === undefined ? {} : { 'retry-after-ms': String(Number(seconds) * 1_000) }
 }
 
+/** Whether an unknown path gets an error in the form of the OpenAI interface. */
 export function isOpenAiPath(path: string): boolean {
   return PATHS.test(path)
 }

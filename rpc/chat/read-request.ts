@@ -7,6 +7,7 @@ import { isModeAlone } from '../../marketplace/chat/modes.ts'
 import { checkImages } from '../../marketplace/chat/vision/image-parts.ts'
 import { Checked, type Fields, Unusable, unsupported, unusable } from './checked.ts'
 
+/** A chat request that was read and checked. */
 export interface ChatRequest {
   readonly call: ChatCall
   readonly streams: boolean
@@ -28,6 +29,7 @@ const SCHEMA_CHARS_MAX = 65_536
 const LEVELS_MAX = 128
 const VOICE_PATHS = ['/api/v1/voice', '/api/v1/audio/speech']
 
+/** What the reading of a request needs besides its body. */
 export interface ReadLimits {
   readonly tokensMax: number
   /** Whether the caller wants a model to continue the answer if its stream breaks off. */

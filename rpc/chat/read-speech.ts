@@ -5,6 +5,7 @@ import type { SpeechWish } from '../../marketplace/chat/voice/voice-platform.ts'
 import { Checked, isFields, Unusable, unsupported } from './checked.ts'
 import { type ReadLimits, readChatRequest } from './read-request.ts'
 
+/** A text to be read out. */
 export interface SpeechRead {
   readonly input: string
   readonly wish: SpeechWish
@@ -12,6 +13,7 @@ export interface SpeechRead {
   readonly format: 'wav' | 'pcm'
 }
 
+/** A chat whose answer is to be read out. */
 export interface VoiceRead {
   readonly call: Omit<ChatCall, 'model'>
   readonly wish: SpeechWish

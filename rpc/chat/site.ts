@@ -11,6 +11,7 @@ type Sales = Pick<Site, 'paidChat' | 'servicesOnSale' | 'services'>
 
 const SALES = new PerHead<Sales>(32)
 
+/** The chat platform's address, and what this node sells beside it. */
 export function chatSite(node: NodeApi, baseUrl: string): Site {
   const sales = SALES.get(node, baseUrl, () => salesOf(node, baseUrl))
   return { baseUrl, operator: sellerName(node.market), hasDashboard: node.dashboard != null, ...sales }

@@ -5,6 +5,7 @@ import { limitedAs } from '../edge/client-key.ts'
 import type { ChatApi } from '../node/node-api.ts'
 import type { ApiRequest } from '../server/answer.ts'
 
+/** A chat that was admitted. */
 export interface Visit {
   readonly pass: ChatPass
   /** What the key has left, less what this chat may use. */

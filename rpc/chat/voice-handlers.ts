@@ -20,6 +20,7 @@ import { End, enter } from './visit.ts'
 const MODEL = 'model-voice'
 const TYPES = { wav: 'audio/wav', pcm: 'audio/pcm' } as const
 
+/** Reads a text out. */
 export const createSpeech: Handler<'createSpeech'> = async ({ chat }, request) => {
   if (chat == null) return fault('chat/off')
   const read = readSpeechRequest(request.body)
@@ -35,6 +36,7 @@ export const createSpeech: Handler<'createSpeech'> = async ({ chat }, request) =
   return { feed: fileFeed(file, { ...headers, 'content-type': TYPES[format] }, room) }
 }
 
+/** Answers a chat, and reads the answer out. */
 export const createVoice: Handler<'createVoice'> = async ({ chat, clock }, request) => {
   if (chat == null) return fault('chat/off')
   const read = readVoiceRequest(request.body, { tokensMax: chat.tokensMax, resumes: false })

@@ -25,6 +25,7 @@ export interface Statement {
   readonly action: AttestedAction
 }
 
+/** A statement with one member's signature. */
 export interface SignedStatement extends Statement {
   readonly keyIndex: number
   readonly signature: Uint8Array
@@ -54,6 +55,7 @@ function messageOf({ network, action, epoch }: Statement): Uint8Array {
   return attestationMessage(network, attestationDigest(action, epoch))
 }
 
+/** JSON of a signed statement, which members pass on. */
 export function signedToJson(prefix: string, signed: SignedStatement): JsonObject {
   const { network, epoch, action, keyIndex, signature } = signed
   const where = { version: VERSION, chainId: network.chainId, genesis: network.genesis, epoch }
@@ -75,6 +77,7 @@ export function signedFromJson(prefix: string, rules: TxRules, json: unknown): R
   return ok({ network, epoch, action: action.value, keyIndex, signature: fromHex(signature) })
 }
 
+/** Joins signatures over one statement. */
 export function mergeSigned(all: readonly SignedStatement[]): Result<Attested> {
   const [first] = all
   if (first === undefined) return unusable('signatures', 'there are none')

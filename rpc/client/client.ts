@@ -15,6 +15,7 @@ export {
 } from './sdk/errors.ts'
 export { fileJournal } from './sdk/file-journal.ts'
 export { type KeyedTexts, memoryJournal, storageJournal } from './sdk/journal.ts'
+/** Types of arguments and results. */
 export type {
   AllowList,
   CallResult,

@@ -2,6 +2,7 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { isDeeperThan } from '../../consensus/primitives/nesting.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
+/** An answer of a node: status and parsed JSON. */
 export interface NodeAnswer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
@@ -94,6 +95,7 @@ function grown(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<Array
   return larger
 }
 
+/** Sends JSON to a node. */
 export function postJson(
   baseUrl: string,
   path: string,
@@ -104,6 +106,7 @@ export function postJson(
   return askNode(baseUrl, path, { method: 'POST', headers, body: JSON.stringify(body) }, transport)
 }
 
+/** Sends bytes to a node. */
 export function postBytes(
   baseUrl: string,
   path: string,
@@ -114,11 +117,13 @@ export function postBytes(
   return askNode(baseUrl, path, { method: 'POST', headers, body: bytes as Uint8Array<ArrayBuffer> }, transport)
 }
 
+/** The body of a successful answer, or else {@link refusal}. */
 export function expectOk(answer: Result<NodeAnswer>): Result<NodeAnswer['body']> {
   if (!answer.ok) return answer
   return answer.value.status < 300 ? ok(answer.value.body) : fail(refusal(answer.value))
 }
 
+/** The node's words about what it refused, with the names that it suggests. */
 export function refusal({ status, body }: NodeAnswer): Fault {
   const { suggestions } = fieldsOf(body.details)
   const names = Array.isArray(suggestions) ? suggestions.filter((name) => typeof name === 'string') : []
@@ -127,10 +132,12 @@ export function refusal({ status, body }: NodeAnswer): Fault {
   return fault('cli/refused', { message })
 }
 
+/** A text of an answer, or `otherwise` if the value is no text. */
 export function textOf(value: unknown, otherwise: string): string {
   return typeof value === 'string' ? value : otherwise
 }
 
+/** Fields of an object in an answer. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return value !== null && typeof value === 'object' ? (value as Readonly<Record<string, unknown>>) : {}
 }

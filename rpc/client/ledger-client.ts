@@ -19,16 +19,22 @@ import { STABLE, TOKEN } from '../contract/tokens.ts'
 import { postBytes } from './http.ts'
 import { decodedAnswer, NodeClient } from './node-client.ts'
 
+/** An amount of an asset in base units. */
 export const UNITS = Type.Pick(ASSET_AMOUNT, ['symbol', 'decimals', 'units'])
 /** An amount of an asset in base units. */
 export type UnitsView = Decoded<typeof UNITS>
+/** An asset and its decimals. */
 export type AssetView = Omit<UnitsView, 'units'>
 
+/** The answer of `/api/v1/tokens/{symbol}`. */
 export const TOKEN_ANSWER = Type.memberOf('token', Type.Pick(TOKEN, ['symbol', 'decimals', 'frozen', 'hidden']))
+/** The facts of a token that transactions need. */
 export type TokenView = Decoded<typeof TOKEN_ANSWER>
 
 const STABLE_PART = Type.Object({ ...Type.Pick(STABLE, ['symbol']).properties, supply: UNITS, reserve: UNITS })
+/** The answer of `/api/v1/stables`. */
 export const STABLES_ANSWER = Type.memberOf('stables', Type.Array(STABLE_PART))
+/** A stable token with its backing. */
 export type StableView = Decoded<typeof STABLE_PART>
 
 const FEE_BPS_BOUND = 10_000
@@ -48,6 +54,7 @@ export const POOL_ANSWER = Type.decodedBy(Type.memberOf('pool', POOL_PART), (poo
 })
 
 const HOP_PART = Type.Object({ pool: LABEL, feeBps: FEE_BPS, out: UNITS })
+/** One pool of a quoted route. */
 export type HopView = Decoded<typeof HOP_PART>
 /** A route over more than {@link HOPS_MAX} pools is refused, since no swap can use it. */
 export const QUOTE_ANSWER = Type.decodedBy(
@@ -72,6 +79,7 @@ export const HOLDINGS_ANSWER = Type.Object({
   ...{ native: UNITS, tokens: Type.Array(UNITS) },
   ...{ positions: Type.Array(POSITION_PART), stakes: Type.Array(STAKE_PART) },
 })
+/** What an address holds. */
 export type HoldingsView = Decoded<typeof HOLDINGS_ANSWER>
 
 /** `of` names the record. Null before or after means that it does not exist then. */
@@ -99,13 +107,16 @@ const COMMITTEE_PART = Type.Object({
 })
 /** Null if the network has no committee. */
 export const COMMITTEE_ANSWER = Type.memberOf('committee', orNull(COMMITTEE_PART))
+/** The committee facts that signing needs. */
 export type CommitteeView = Decoded<typeof COMMITTEE_PART>
 
 const WITHDRAWAL_PART = Type.Object({
   ...Type.Pick(WITHDRAWAL, ['recipient', 'status']).properties,
   ...{ network: Type.memberOf('number', COUNT), receives: UNITS },
 })
+/** The answer of `/api/v1/bridge/withdrawals/{id}`. */
 export const WITHDRAWAL_ANSWER = Type.memberOf('withdrawal', WITHDRAWAL_PART)
+/** The withdrawal facts that signing needs. */
 export type WithdrawalView = Decoded<typeof WITHDRAWAL_PART>
 
 /** Success follows from `code` alone, not from what the node says beside it. */
@@ -124,6 +135,7 @@ export const RECEIPT_PART = Type.decodedBy(
 /** Outcome of a mined transaction. Amounts are in base units. */
 export type ReceiptView = Decoded<typeof RECEIPT_PART>
 
+/** The answer of `/api/v1/agents/{id}`. */
 export const AGENT_ANSWER = Type.memberOf(
   'agent',
   Type.Object({
@@ -131,8 +143,10 @@ export const AGENT_ANSWER = Type.memberOf(
     services: Type.Array(Type.Pick(SERVICE, ['serviceId', 'name', 'description', 'requestFormat', 'capability'])),
   }),
 )
+/** An agent of the registry. */
 export type AgentView = Decoded<typeof AGENT_ANSWER>
 
+/** Typed access to a node's ledgers: tokens, pools, holdings, agents, bridge, simulation. */
 export class LedgerClient extends NodeClient {
   /** A token, or the native coin. */
   token(symbol: string): Promise<Result<TokenView>> {

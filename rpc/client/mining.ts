@@ -12,6 +12,7 @@ import { openEvents } from './event-stream.ts'
 import { askNode, expectOk, postJson, textOf } from './http.ts'
 import { isHeight } from './node-client.ts'
 
+/** A mining job that was checked. */
 export interface JobView {
   readonly jobId: string
   readonly height: number
@@ -30,6 +31,7 @@ export interface JobOwner {
   readonly text: string
 }
 
+/** A node's answer to a nonce. */
 export type WorkAnswer =
   | { readonly accepted: true; readonly id: string; readonly height: number }
   | { readonly accepted: false; readonly code: string; readonly message: string }
@@ -62,6 +64,7 @@ function isBearable({ salt, memoryKiB, passes, lanes }: Decoded<typeof JOB>['pow
   return memoryKiB <= COST_MAX.memoryKiB && passes <= COST_MAX.passes && lanes <= COST_MAX.lanes
 }
 
+/** The newest job for an address. */
 export async function askJob(baseUrl: string, { address, text }: JobOwner): Promise<Result<JobView>> {
   const answer = expectOk(await askNode(baseUrl, `/api/v1/mining/template?${new URLSearchParams({ address: text })}`))
   if (!answer.ok) return answer

@@ -9,6 +9,7 @@ import type { OperationId, ROUTES } from '../contract/table.ts'
 import { askNode, expectOk, type NodeAnswer, postBytes, postJson, type Transport } from './http.ts'
 
 type GetRoute = Extract<(typeof ROUTES)[OperationId], { readonly method: 'GET' }>
+/** Paths of the routes with the method GET, parameters in braces. */
 export type GetPath = GetRoute['path']
 type RouteAt<P extends GetPath> = Extract<GetRoute, { readonly path: P }>
 type AnswerAt<P extends GetPath> = JsonOf<RouteAt<P>>
@@ -33,7 +34,9 @@ const TX_ANSWER = Type.Object({
 })
 const PAYOUT_ANSWER = Type.memberOf('agent', Type.memberOf('payout', ADDRESS_TEXT))
 
+/** What the API says about its network. */
 export type StatusView = Decoded<typeof STATUS_ANSWER>
+/** What the API says about a transaction. */
 export type TransactionView = Decoded<typeof TX_ANSWER>
 
 /** Every method gives the node's answer or a fault, never an exception. */
@@ -101,6 +104,7 @@ export class NodeClient {
   }
 }
 
+/** A path with its parameters filled in. */
 export function pathWith(path: string, params: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] as string))
 }
@@ -117,6 +121,7 @@ export function decodedAnswer<W, D>(path: string, answer: Result<NodeAnswer>, sc
 /** The chain stays below this height for two hundred years. */
 const HEIGHT_BOUND = 2 ** 31
 
+/** Whether a value is a possible height. */
 export function isHeight(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < HEIGHT_BOUND
 }

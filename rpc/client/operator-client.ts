@@ -10,13 +10,16 @@ import { decodedAnswer, pathWith } from './node-client.ts'
 
 /** The address is null without the operator's token. */
 export type PeerView = Decoded<typeof PEER>
+/** A banned peer or address. */
 export type BanView = Decoded<typeof BAN>
+/** Facts about an API key, without its secret. */
 export type KeyView = Decoded<typeof API_KEY>
 
 const PEERS_ANSWER = Type.Object({ enabled: Type.Boolean(), peers: Type.Array(PEER) })
 const BANS_ANSWER = Type.memberOf('bans', Type.Array(BAN))
 const KEYS_ANSWER = CHAT_KEY_ROUTES.listKeys.answers[200].schema
 const NEW_KEY_ANSWER = CHAT_KEY_ROUTES.createKey.answers[201].schema
+/** A new key with its secret, which is shown only once. */
 export type NewKeyView = Decoded<typeof NEW_KEY_ANSWER>
 
 const TRIAL_ANSWER = Type.decodedBy(
@@ -26,6 +29,7 @@ const TRIAL_ANSWER = Type.decodedBy(
     outcome: ok ? { ok, result } : { ok, ...error },
   }),
 )
+/** The outcome of a trial: the result, or the error. */
 export type TrialView = Decoded<typeof TRIAL_ANSWER>
 
 const PEERS = '/api/v1/peers'

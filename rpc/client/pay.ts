@@ -34,6 +34,7 @@ export interface PreparedPayment {
   readonly secret: Uint8Array
 }
 
+/** Asks for the price of a call. */
 export async function quoteCall(client: NodeClient, serviceId: string, request: string): Promise<Result<ClientQuote>> {
   const answer = await client.call(serviceId, { request })
   if (!answer.ok) return answer
@@ -80,6 +81,7 @@ export function strangeAsset(
   return `the offer counts ${ticker} with other decimals than ${decimals}`
 }
 
+/** Signs the payment of a quote. */
 export async function preparePayment(
   client: NodeClient,
   params: ClientParams,

@@ -28,6 +28,7 @@ import type { NodeClient } from './node-client.ts'
  */
 export const FEE_MAX_DEFAULT = 10_000_000n
 
+/** The network parameters that a client needs. */
 export interface ClientParams extends Pick<NetworkParams, 'name' | 'addressPrefix' | 'ticker' | 'decimals'> {
   readonly steps: readonly {
     readonly rules: {
@@ -37,6 +38,7 @@ export interface ClientParams extends Pick<NetworkParams, 'name' | 'addressPrefi
   }[]
 }
 
+/** What a transaction does. */
 export interface Intent<K extends TxKind = TxKind> {
   readonly kind: K
   readonly payload: PayloadOf<K>

@@ -73,6 +73,7 @@ export function verifyPaidAnswer(
   }
 }
 
+/** Names of the checks that failed. */
 export function failedChecks(verification: Verification): readonly string[] {
   return Object.entries(verification).flatMap(([name, good]) => (good === false ? [name] : []))
 }

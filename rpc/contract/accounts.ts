@@ -13,8 +13,10 @@ import {
 } from './route.ts'
 import * as Type from './schema.ts'
 
+/** `ValuedAmount` of the OpenAPI document. */
 export const VALUED = Type.Object({ ...ASSET_AMOUNT.properties, price: orNull(PRICE), valueUsd: USD })
 
+/** `PoolPosition` of the OpenAPI document. */
 export const POSITION = Type.Object({
   poolId: HEX_32,
   pool: Type.String(),
@@ -25,6 +27,7 @@ export const POSITION = Type.Object({
   valueUsd: USD,
 })
 
+/** `Stake` of the OpenAPI document. */
 export const STAKE = Type.Object({
   stakeId: HEX_32,
   tier: COUNT,
@@ -36,6 +39,7 @@ export const STAKE = Type.Object({
   valueUsd: USD,
 })
 
+/** `Holdings` of the OpenAPI document. */
 export const HOLDINGS = Type.Object({
   ...AT_HEAD,
   address: ADDRESS_TEXT,
@@ -52,6 +56,7 @@ export const HOLDINGS = Type.Object({
   truncated: Type.Object({ tokens: Type.Boolean(), positions: Type.Boolean(), stakes: Type.Boolean() }),
 })
 
+/** `HistoryEvent` of the OpenAPI document. */
 export const EVENT = Type.Object({
   height: HEIGHT,
   position: COUNT,
@@ -68,6 +73,7 @@ export const EVENT = Type.Object({
 
 const NAMED = Type.Object({ address: ADDRESS_TEXT })
 
+/** Operations on what an address holds and did. */
 export const ACCOUNT_ROUTES = {
   getHistory: {
     method: 'GET',

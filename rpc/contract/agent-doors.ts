@@ -3,6 +3,7 @@ import * as Type from './schema.ts'
 
 const ID = Type.Union([Type.String(), Type.Number(), Type.Null()])
 
+/** A JSON-RPC 2.0 request, or a notification, which has no `id`. */
 export const JSON_RPC_REQUEST = Type.Object(
   {
     jsonrpc: Type.Literal('2.0'),
@@ -13,6 +14,7 @@ export const JSON_RPC_REQUEST = Type.Object(
   { additionalProperties: true, description: 'A JSON-RPC 2.0 request, or without id a notification' },
 )
 
+/** A JSON-RPC 2.0 error. */
 export const JSON_RPC_FAILURE = Type.Object(
   {
     jsonrpc: Type.Literal('2.0'),
@@ -32,6 +34,7 @@ const RESULT = Type.Object({
   result: Type.Record(Type.String(), Type.Unknown()),
 })
 
+/** The answer to a JSON-RPC 2.0 request: its result, or an error. */
 export const JSON_RPC_ANSWER = Type.Union([RESULT, JSON_RPC_FAILURE], {
   description: 'Result or error of a JSON-RPC 2.0 request',
 })

@@ -6,6 +6,7 @@ import { sentences } from './sentences.ts'
 
 /** Maximum values in a message, without tool arguments and payment. The longest handshake has about a hundred. */
 export const MESSAGE_VALUES_MAX = 256
+/** Maximum arguments of one call. */
 export const ARGUMENTS_MAX = 64
 /** Maximum characters of a resource's address. Answers repeat it. */
 export const URI_CHARS_MAX = 2_048

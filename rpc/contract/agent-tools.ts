@@ -9,6 +9,7 @@ import type { Schema } from './schema.ts'
 import * as Type from './schema.ts'
 import { sentences } from './sentences.ts'
 
+/** Input and output of a free tool that agents call over MCP. */
 export interface ToolShape {
   readonly input: Schema
   readonly output: Schema
@@ -32,6 +33,7 @@ const FOUND = Type.Pick(ENTRY, [
   'unavailableReason',
 ])
 
+/** Shapes of the free tools. */
 export const TOOL_SHAPES = {
   search_services: {
     input: Type.Object(
@@ -91,6 +93,7 @@ export const TOOL_SHAPES = {
   },
 } as const satisfies Record<string, ToolShape>
 
+/** Name of a free tool. */
 export type FreeToolName = keyof typeof TOOL_SHAPES
 
 const PAYMENT_ARGUMENT = Type.Object(
@@ -101,6 +104,7 @@ const PAYMENT_ARGUMENT = Type.Object(
   { ...CLOSED, description: 'Native payment, for clients that cannot send _meta["x402/payment"]' },
 )
 
+/** Input of a paid tool. */
 export function paidToolInput(request: {
   readonly description: string
   readonly isNeeded: boolean

@@ -4,10 +4,12 @@ import { RECORD } from './reputation.ts'
 import { ADDRESS_TEXT, COUNT, HEIGHT, NEXT_CURSOR, PAGE_QUERY, type Route } from './route.ts'
 import * as Type from './schema.ts'
 
+/** One of the capabilities that the protocol has. */
 export const CAPABILITY = Type.Unsafe<Capability>({ type: 'string', enum: [...CAPABILITIES] })
 
 const PROVEN = { provenCalls: COUNT, provenVolume: ASSET_AMOUNT, distinctPayers: COUNT }
 
+/** `AgentService` of the OpenAPI document. */
 export const SERVICE = Type.Object({
   serviceId: Type.String(),
   name: Type.String(),
@@ -38,6 +40,7 @@ const AGENT_FIELDS = {
   record: RECORD,
 }
 
+/** `Agent` of the OpenAPI document. */
 export const AGENT = Type.Object({
   ...AGENT_FIELDS,
   owner: ADDRESS_TEXT,

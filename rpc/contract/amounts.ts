@@ -8,10 +8,13 @@ import * as Type from './schema.ts'
 export const DECIMAL_TEXT = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?$' })
 /** An amount in whole units with decimals, as callers write it. */
 export const AMOUNT_QUERY = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?$', maxLength: 60 })
+/** Symbol of an asset. */
 export const SYMBOL = Type.String({ pattern: '^[A-Z][A-Z0-9]{1,9}$' }) as Schema<string, TokenSymbol>
 /** Base units of an asset: decimal text in JSON, `bigint` for clients. */
 export const AMOUNT_TEXT = Type.decodedBy(UINT_TEXT, amountOf)
+/** Decimals of an asset. */
 export const DECIMALS = Type.Integer({ minimum: 0, maximum: 18 })
+/** A schema that allows null too. */
 export function orNull<T extends Parameters<typeof Type.Union>[0][number]>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
@@ -20,6 +23,7 @@ export const USD = orNull(DECIMAL_TEXT)
 
 /** Members that name the block at which the whole answer was read. */
 export const AT_HEAD = { height: HEIGHT, blockId: HEX_32, time: MOMENT }
+/** The block at which an answer was read. */
 export interface AtHead {
   readonly height: number
   readonly blockId: string

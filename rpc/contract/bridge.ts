@@ -7,9 +7,11 @@ function oneOf<T extends string>(...values: T[]) {
 }
 
 const EXTERNAL_ADDRESS = Type.String({ maxLength: 90 })
+/** A member of the committee. */
 export const MEMBER = Type.Object({ index: COUNT, scheme: COUNT, key: HEX, member: ADDRESS_TEXT })
 const VAULTS = Type.Array(Type.Object({ network: COUNT, address: EXTERNAL_ADDRESS }))
 
+/** `Committee` of the OpenAPI document. */
 export const COMMITTEE = Type.Object({
   epoch: COUNT,
   threshold: COUNT,
@@ -28,6 +30,7 @@ export const COMMITTEE = Type.Object({
 
 const NETWORK_NAME = { number: COUNT, key: Type.String(), name: Type.String() }
 
+/** `BridgeNetwork` of the OpenAPI document. */
 export const NETWORK = Type.Object({
   ...NETWORK_NAME,
   format: oneOf('evm', 'solana', 'bitcoin', 'litecoin'),
@@ -49,6 +52,7 @@ export const NETWORK = Type.Object({
   withdrawals: COUNT,
 })
 
+/** `Withdrawal` of the OpenAPI document. */
 export const WITHDRAWAL = Type.Object({
   id: HEX_32,
   network: Type.Object(NETWORK_NAME),
@@ -62,6 +66,7 @@ export const WITHDRAWAL = Type.Object({
   externalTxId: orNull(Type.String()),
 })
 
+/** Operations on the bridge to other chains. */
 export const BRIDGE_ROUTES = {
   getBridge: {
     method: 'GET',

@@ -13,8 +13,10 @@ import {
 } from './route.ts'
 import * as Type from './schema.ts'
 
+/** `MerkleProof` of the OpenAPI document. */
 export const MERKLE_PROOF = Type.Object({ index: COUNT, count: COUNT, siblings: Type.Array(HEX_32) })
 
+/** `BlockSummary` of the OpenAPI document. */
 export const BLOCK_SUMMARY = Type.Object({
   height: HEIGHT,
   id: HEX_32,
@@ -47,8 +49,10 @@ export const TRANSACTION_JSON = Type.Object(
   { additionalProperties: true },
 )
 
+/** `ExecutionReceipt` of the OpenAPI document. */
 export const RECEIPT_JSON = Type.Object({ type: Type.String() }, { additionalProperties: true })
 
+/** `Block` of the OpenAPI document. */
 export const BLOCK = Type.Object({
   height: HEIGHT,
   id: HEX_32,
@@ -79,6 +83,7 @@ export const BLOCK = Type.Object({
   }),
 })
 
+/** `SubmittedTransaction` of the OpenAPI document. */
 export const SUBMITTED = Type.Object({
   txId: HEX_32,
   wtxId: HEX_32,
@@ -89,6 +94,7 @@ export const SUBMITTED = Type.Object({
 const SUBMIT_DESCRIPTION =
   'Takes a signed transaction: its JSON form, `{"raw": "<hex of its bytes>"}`, or the bytes themselves as application/octet-stream. Accepted means that it waits in the mempool.'
 
+/** Faults of a body that cannot be read as a transaction. */
 export const UNREADABLE_TRANSACTION = [
   'codec/malformed',
   'tx/json',
@@ -150,6 +156,7 @@ function submitRoute<const Id extends string>(path: string, operationId: Id) {
   } as const satisfies Route
 }
 
+/** `Account` of the OpenAPI document. */
 export const ACCOUNT = Type.Object({
   address: ADDRESS_TEXT,
   exists: Type.Boolean(),
@@ -170,6 +177,7 @@ export const ACCOUNT = Type.Object({
   }),
 })
 
+/** `TransactionStatus` of the OpenAPI document. */
 export const TX_STATUS = Type.Object({
   txId: HEX_32,
   status: Type.Union([Type.Literal('mempool'), Type.Literal('mined'), Type.Literal('unknown')]),
@@ -204,6 +212,7 @@ export const TX_STATUS = Type.Object({
   ),
 })
 
+/** `Fees` of the OpenAPI document. */
 export const FEES = Type.Object({
   height: HEIGHT,
   baseFee: Type.Object({ current: UINT_TEXT, next: UINT_TEXT, floor: UINT_TEXT }),
@@ -214,6 +223,7 @@ export const FEES = Type.Object({
 
 const ID_OR_HEIGHT = Type.Object({ id: Type.String({ pattern: '^(latest|[0-9]{1,10}|[0-9a-f]{64})$' }) })
 
+/** Operations on blocks, transactions, accounts and the mempool. */
 export const CHAIN_ROUTES = {
   submitTransaction: submitRoute('/api/v1/tx', 'submitTransaction'),
   submitTransactionAlias: submitRoute('/api/tx', 'submitTransactionAlias'),

@@ -13,6 +13,7 @@ const LABEL = Type.String({ minLength: 1, maxLength: LABEL_CHARS_MAX })
 
 const KEY_USAGE = Type.Object({ requests: COUNT, promptTokens: COUNT, completionTokens: COUNT })
 
+/** `ApiKey` of the OpenAPI document. */
 export const API_KEY = Type.Object({
   id: Type.String({ description: 'The part of the key that is no secret, behind fk-' }),
   label: Type.String(),
@@ -32,6 +33,7 @@ export const API_KEY = Type.Object({
 
 const KEY_PARAMS = Type.Object({ id: Type.String({ minLength: 1, maxLength: 40 }) })
 
+/** Operations on the API keys of the chat, for the operator. */
 export const CHAT_KEY_ROUTES = {
   listKeys: {
     method: 'GET',

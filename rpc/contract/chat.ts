@@ -31,6 +31,7 @@ const MESSAGE = Type.Object(
   OPEN,
 )
 
+/** Body of a chat request. */
 export const CHAT_BODY = Type.Object(
   {
     model: Type.String({ description: 'model-1, model-2, model-3 or model-4' }),
@@ -55,6 +56,7 @@ export const CHAT_BODY = Type.Object(
   OPEN,
 )
 
+/** Tokens that a chat used. */
 export const USAGE = Type.Object({
   prompt_tokens: Type.Integer({ minimum: 0 }),
   completion_tokens: Type.Integer({ minimum: 0 }),
@@ -82,6 +84,7 @@ export const COMPLETION = Type.Object({
   x_platform: CHAT_REPORT,
 })
 
+/** A model as the OpenAI interface lists it. */
 export const CHAT_MODEL = Type.Object({
   id: Type.String(),
   object: Type.Literal('model'),

@@ -34,6 +34,7 @@ const form = {
   bucket: 'read',
 } as const
 
+/** The pages on which people make API keys. */
 export const DASHBOARD_ROUTES = {
   getDashboard: {
     method: 'GET',

@@ -81,6 +81,7 @@ const SKILL = Type.Object({
   outputModes: Type.Array(Type.String()),
 })
 
+/** The A2A card of an agent. */
 export const CARD = Type.Object(
   {
     name: Type.String(),
@@ -106,6 +107,7 @@ export const CARD = Type.Object(
 
 const PAGE = { contentType: 'text/html' } as const
 
+/** Documents through which agents and people find the market. */
 export const DISCOVERY_ROUTES = {
   listResources: {
     method: 'GET',

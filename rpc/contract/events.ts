@@ -13,6 +13,7 @@ const CALL = {
   height: HEIGHT,
 }
 
+/** Data of each event, by name. */
 export const EVENT_DATA = {
   block: Type.Object({ height: HEIGHT, id: HEX_32, time: MOMENT, transactions: COUNT }),
   reorganisation: Type.Object({
@@ -37,6 +38,7 @@ export const EVENT_DATA = {
   }),
 } as const
 
+/** Name of an event. */
 export type EventName = keyof typeof EVENT_DATA
 
 const NAMES = '(block|reorganisation|receipt|refund)'
@@ -52,6 +54,7 @@ const EVENTS_QUERY = Type.Object(
   { additionalProperties: false },
 )
 
+/** The stream of events. */
 export const EVENT_ROUTES = {
   followEvents: {
     method: 'GET',

@@ -79,6 +79,7 @@ const OFFER = Type.Object({
   v2: orNull(FIELDS),
 })
 
+/** The node as x402 facilitator of the native coin, for every seller. */
 export const FACILITATOR_ROUTES = {
   getFacilitatorKinds: {
     method: 'GET',

@@ -343,6 +343,7 @@ const HTTP_FAULTS = {
   'storage/full': [503, 'storage_full'],
 } as const satisfies Record<FaultCode, HttpRow>
 
+/** API code and status of a fault, with its blame, retry and sentence. */
 export function httpFault(code: FaultCode): FaultRow & { readonly api: string; readonly status: number } {
   const [status, api] = HTTP_FAULTS[code]
   return { ...faultRow(code), api, status }

@@ -47,6 +47,7 @@ const COMPARISON = Type.Record(
   { description: 'What the operator of this node says of other products; it has measured none of it' },
 )
 
+/** The platform. */
 export const CHAT_PLATFORM_INFO = Type.Object({
   platform: TEXT,
   version: Type.Literal('2.0'),
@@ -92,6 +93,7 @@ const QA_ANSWER = Type.Object({
   answered_by: Type.String({ description: '`retrieval`, or the model that worded the answer from the sources' }),
 })
 
+/** Facts about the chat platform, open without a key. */
 export const INFO_ROUTES = {
   getApiIndex: {
     method: 'GET',

@@ -27,6 +27,7 @@ const CALL_FIELDS = { request: Type.Optional(Type.String({ maxLength: 131_072 })
 
 /** Body of `POST /api/x402/{serviceId}`. If it names a service, too, that must be the one in the path. */
 export const CALL_BODY = Type.Object({ serviceId: Type.Optional(SERVICE_ID), ...CALL_FIELDS }, CLOSED)
+/** Body of `POST /api/x402`. */
 export const NAMED_CALL_BODY = Type.Object({ serviceId: SERVICE_ID, ...CALL_FIELDS }, CLOSED)
 
 const NET_QUERY = Type.Object(
@@ -37,6 +38,7 @@ const NET_QUERY = Type.Object(
   CLOSED,
 )
 
+/** `PaymentOption` of the OpenAPI document. */
 export const OPTION = Type.Object(
   {
     scheme: Type.String(),
@@ -56,6 +58,7 @@ export const OPTION = Type.Object(
 
 const RAIL = Type.Unsafe<'native' | 'stable'>({ type: 'string', enum: ['native', 'stable'] })
 
+/** `PaymentRequired` of the OpenAPI document. */
 export const QUOTE = Type.Object(
   {
     x402: Type.Literal(true),
@@ -79,6 +82,7 @@ export const QUOTE = Type.Object(
   { additionalProperties: true },
 )
 
+/** `Receipt` of the OpenAPI document. */
 export const RECEIPT = Type.Object(
   {
     serviceId: Type.String(),
@@ -100,8 +104,10 @@ export const RECEIPT = Type.Object(
   { additionalProperties: true },
 )
 
+/** `PaidAnswer` of the OpenAPI document. */
 export const PAID = Type.Object({ paid: Type.Literal(true), result: Type.Unknown(), receipt: RECEIPT })
 
+/** `Refund` of the OpenAPI document. */
 export const REFUND = Type.Object({
   status: Type.Union([Type.Literal('pending'), Type.Literal('broadcast'), Type.Literal('confirmed')]),
   amount: Type.Number(),
@@ -112,6 +118,7 @@ export const REFUND = Type.Object({
   statusUrl: Type.String(),
 })
 
+/** `RegistryEntry` of the OpenAPI document. */
 export const ENTRY = Type.Object(
   {
     serviceId: Type.String(),
@@ -142,8 +149,10 @@ export const ENTRY = Type.Object(
   },
   { additionalProperties: true },
 )
+/** A service in the registry of this node. */
 export type RegistryEntry = Static<typeof ENTRY>
 
+/** `PaidCall` of the OpenAPI document. */
 export const REQUEST_STATUS = Type.Object({
   /** Id under which the call is looked up. On the native rail it is the id of the payment. */
   id: HEX_32,
@@ -165,6 +174,7 @@ export const REQUEST_STATUS = Type.Object({
   receiptTxId: Type.Union([HEX_32, Type.Null()]),
 })
 
+/** `FacilitatorEntry` of the OpenAPI document. */
 export const FACILITATOR = Type.Object({
   mode: Type.String(),
   url: Type.String(),
@@ -180,6 +190,7 @@ export const FACILITATOR = Type.Object({
 
 const USD = Type.Union([Type.Number(), Type.Null()])
 
+/** `ProtocolDocument` of the OpenAPI document. */
 export const PROTOCOL = Type.Object(
   {
     protocol: Type.String(),
@@ -253,6 +264,7 @@ const PAID_ANSWERS = {
 const CALL_DESCRIPTION =
   'Without `payment` the answer is 402 with the exact price. Pay with an `agent_invoke` transaction, wait for its block, repeat the call with `payment.txId` (and `payment.secret` where the payment is locked).'
 
+/** Operations of the market. */
 export const MARKET_ROUTES = {
   call: {
     method: 'POST',

@@ -3,6 +3,7 @@ import * as Type from './schema.ts'
 
 const JOB_ID = Type.String({ pattern: '^[0-9a-f]{32}$' })
 
+/** A mining job: the header of a block without its nonce, and what the search for the nonce needs. */
 export const MINING_JOB = Type.Object({
   jobId: JOB_ID,
   height: HEIGHT,
@@ -28,10 +29,12 @@ export const MINING_JOB = Type.Object({
   expires: MOMENT,
 })
 
+/** Answer to a nonce that solved a job. */
 export const WORK_ACCEPTED = Type.Object({ accepted: Type.Literal(true), id: HEX_32, height: HEIGHT })
 
 const ADDRESS_QUERY = Type.Object({ address: ADDRESS_TEXT }, { additionalProperties: false })
 
+/** Operations for external miners. */
 export const MINING_ROUTES = {
   getMiningTemplate: {
     method: 'GET',

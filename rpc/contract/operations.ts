@@ -18,6 +18,7 @@ export const SYNC = Type.Object({
   }),
 })
 
+/** `NodeStatus` of the OpenAPI document. */
 export const STATUS = Type.Object({
   version: Type.String(),
   networkName: Type.String(),
@@ -68,6 +69,7 @@ export const STATUS = Type.Object({
   startedAt: MOMENT,
 })
 
+/** Operations for the operator and for monitoring. */
 export const OPERATIONS_ROUTES = {
   getStatus: {
     method: 'GET',

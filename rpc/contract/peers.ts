@@ -9,6 +9,7 @@ export const BAN_HOURS = 24
 const PEER_ID = Type.String({ description: 'Id of a peer' })
 const OPTIONAL_COUNT = Type.Union([COUNT, Type.Null()])
 
+/** `Peer` of the OpenAPI document. */
 export const PEER = Type.Object({
   id: PEER_ID,
   address: Type.Union([Type.String(), Type.Null()], { description: 'Multiaddr; null without the operator token' }),
@@ -26,6 +27,7 @@ export const PEER = Type.Object({
   protected: Type.Boolean({ description: 'Whether it keeps its place when other peers want to connect' }),
 })
 
+/** `Ban` of the OpenAPI document. */
 export const BAN = Type.Object({
   target: Type.String({ description: 'Id of a peer, or an IP address' }),
   reason: Type.String(),
@@ -35,6 +37,7 @@ export const BAN = Type.Object({
 
 const TARGET = Type.String({ minLength: 1, maxLength: 100 })
 
+/** Operations on the peer-to-peer network. */
 export const PEER_ROUTES = {
   listPeers: {
     method: 'GET',

@@ -28,6 +28,7 @@ const DAY = Type.Object({
   aprPct: orNull(DECIMAL_TEXT),
 })
 
+/** `Pool` of the OpenAPI document. */
 export const POOL = Type.Object({
   id: HEX_32,
   name: POOL_NAME,
@@ -45,6 +46,7 @@ export const POOL = Type.Object({
   }),
 })
 
+/** `Candle` of the OpenAPI document. */
 export const CANDLE = Type.Object({
   time: MOMENT,
   open: orNull(DECIMAL_TEXT),
@@ -60,6 +62,7 @@ export const CANDLE = Type.Object({
   reserveY: UINT_TEXT,
 })
 
+/** `Swap` of the OpenAPI document. */
 export const SWAP = Type.Object({
   txId: HEX_32,
   height: HEIGHT,
@@ -97,6 +100,7 @@ const QUOTE_QUERY = Type.Object(
   { additionalProperties: false },
 )
 
+/** `SwapHop` of the OpenAPI document. */
 export const HOP = Type.Object({
   poolId: HEX_32,
   pool: POOL_NAME,
@@ -106,6 +110,7 @@ export const HOP = Type.Object({
   fee: ASSET_AMOUNT,
 })
 
+/** `SwapQuote` of the OpenAPI document. */
 export const SWAP_QUOTE = Type.Object({
   ...AT_HEAD,
   exactOut: Type.Boolean(),
@@ -130,6 +135,7 @@ export const SWAP_QUOTE = Type.Object({
   }),
 })
 
+/** Operations on pools and trades. */
 export const POOL_ROUTES = {
   listPools: {
     method: 'GET',

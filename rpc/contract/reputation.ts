@@ -28,4 +28,5 @@ export const RECORD = Type.Object({
     description: 'Coins that these payments destroyed: the least that faking this record would have cost',
   }),
 })
+/** How paid calls ended on chain. */
 export type RecordJson = Static<typeof RECORD>

@@ -100,6 +100,7 @@ export const SHARED_ERRORS: readonly {
 /** API code of a quote for a call without a payment. It stands for no fault. */
 const PAYMENT_REQUIRED = 'payment_required'
 
+/** All faults of a route: those of its kinds, then its own. */
 export function errorsOf(route: Route): Codes {
   const shared = SHARED_ERRORS.flatMap(({ has, codes }) => (has(route) ? codes : []))
   return [...new Set([...shared, ...(route.errors ?? [])])]

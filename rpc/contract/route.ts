@@ -73,6 +73,7 @@ type WordsOf<R, K extends string> = R extends { readonly [P in K]: infer S }
   ? StaticMembers<S>
   : Readonly<Record<never, never>>
 
+/** Parameters of a route's path. */
 export type ParamsOf<R> = WordsOf<R, 'params'>
 /** Numbers in a query arrive as numbers, not as text. */
 export type QueryOf<R> = WordsOf<R, 'query'>
@@ -85,6 +86,7 @@ export type BodyOf<R> = R extends
   : R extends { readonly body: infer S }
     ? Static<S>
     : undefined
+/** JSON that a route answers with a status. */
 export type JsonOf<R, S extends number = 200> = R extends {
   readonly answers: { readonly [K in S]: { readonly schema: infer J } }
 }
@@ -101,15 +103,20 @@ export const PAYMENT_ID = Type.String({ pattern: '^(0x)?[0-9a-f]{64}$' })
 export const HEX = Type.String({ pattern: '^([0-9a-f]{2})*$' })
 /** An unsigned integer as decimal text: base units, rates, nonces. */
 export const UINT_TEXT = Type.String({ pattern: '^(0|[1-9][0-9]*)$' })
+/** An address in text form. */
 export const ADDRESS_TEXT = Type.String({ minLength: 20, maxLength: 90 })
+/** A time in ISO 8601. */
 export const MOMENT = Type.String({ format: 'date-time' })
+/** Height from which an index over the blocks is complete. */
 export const INDEXED_FROM = Type.Integer({
   minimum: 0,
   maximum: 4_294_967_295,
   description:
     'Height from which on this is complete: 0, unless the node began from a snapshot or made its indexes anew',
 })
+/** A block height. */
 export const HEIGHT = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
+/** A count. */
 export const COUNT = Type.Integer({ minimum: 0 })
 
 /** The error envelope. Programs read `code`, which is stable. People read `error`. */
@@ -123,6 +130,7 @@ export const ERROR = Type.Object(
   { additionalProperties: true },
 )
 
+/** Query of a paged list. */
 export const PAGE_QUERY = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),

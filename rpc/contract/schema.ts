@@ -14,20 +14,26 @@ export interface Schema<Wire = unknown, Decoded = Wire> {
   readonly [DECODED]?: Decoded
 }
 
+/** A member that may be missing. */
 export interface OptionalSchema {
   readonly [OPTIONAL]: true
 }
 
+/** Schemas of the members of an object, by name. */
 export type Properties = Readonly<Record<string, Schema>>
 
+/** Schema of an object with known members. */
 export interface ObjectSchema<P extends Properties = Properties, More = unknown>
   extends Schema<Members<P, 'wire'> & More, Members<P, 'decoded'>> {
   readonly properties: P
 }
 
+/** JSON type of the members that a schema names. */
 export type StaticMembers<S> = S extends { readonly properties: infer P } ? Members<P, 'wire'> : never
 
+/** JSON type of a schema. */
 export type Static<S> = S extends Schema<infer Wire, infer _> ? Wire : never
+/** Type that {@link decode} returns for a schema. */
 export type Decoded<S> = S extends Schema<infer _, infer D> ? D : never
 
 type OptionalNames<P> = { [K in keyof P]: P[K] extends OptionalSchema ? K : never }[keyof P]

@@ -11,6 +11,7 @@ export const CHANGE = Type.Object({
   after: orNull(Type.Record(Type.String(), Type.Unknown())),
 })
 
+/** What a transaction would do in the next block. */
 export const SIMULATED = Type.Object({
   ...AT_HEAD,
   wouldMine: Type.Boolean(),
@@ -30,6 +31,7 @@ export const SIMULATED = Type.Object({
   changes: Type.Array(CHANGE),
 })
 
+/** The simulation of transactions. */
 export const SIMULATION_ROUTES = {
   simulateTransaction: {
     method: 'POST',

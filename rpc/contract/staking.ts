@@ -10,6 +10,7 @@ const TIER = Type.Object({
   staked: ASSET_AMOUNT,
 })
 
+/** Operations on staking. */
 export const STAKING_ROUTES = {
   getStaking: {
     method: 'GET',

@@ -22,6 +22,7 @@ import { TOKEN_ROUTES } from './tokens.ts'
 import { TRIAL_ROUTES } from './trials.ts'
 import { VOICE_ROUTES } from './voice.ts'
 
+/** Every operation of the API. */
 export const ROUTES = {
   ...CHAIN_ROUTES,
   ...SIMULATION_ROUTES,
@@ -47,4 +48,5 @@ export const ROUTES = {
   ...OPERATIONS_ROUTES,
 } as const satisfies Record<string, Route>
 
+/** Name of an operation. */
 export type OperationId = keyof typeof ROUTES

@@ -2,6 +2,7 @@ import { ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, DECIMALS, orNull, PRICE, SYMBOL } 
 import { ADDRESS_TEXT, COUNT, HEIGHT, HEX_32, NEXT_CURSOR, PAGE_QUERY, type Route, UINT_TEXT } from './route.ts'
 import * as Type from './schema.ts'
 
+/** `Token` of the OpenAPI document. */
 export const TOKEN = Type.Object({
   symbol: SYMBOL,
   name: Type.String(),
@@ -23,6 +24,7 @@ export const TOKEN = Type.Object({
   price: orNull(PRICE),
 })
 
+/** `StableToken` of the OpenAPI document. */
 export const STABLE = Type.Object({
   symbol: SYMBOL,
   supply: ASSET_AMOUNT,
@@ -34,6 +36,7 @@ export const STABLE = Type.Object({
   frozen: Type.Boolean(),
 })
 
+/** A holder of an asset. */
 export const HOLDER = Type.Object({
   address: ADDRESS_TEXT,
   units: UINT_TEXT,
@@ -43,6 +46,7 @@ export const HOLDER = Type.Object({
 
 const NAMED = Type.Object({ symbol: SYMBOL })
 
+/** Operations on assets and their holders. */
 export const TOKEN_ROUTES = {
   listTokens: {
     method: 'GET',

@@ -1,6 +1,7 @@
 import { COUNT, type Route } from './route.ts'
 import * as Type from './schema.ts'
 
+/** The outcome of a trial: the result, or the error, and how long the service took. */
 export const TRIAL = Type.Object({
   serviceId: Type.String(),
   request: Type.String(),
@@ -15,6 +16,7 @@ export const TRIAL = Type.Object({
   ),
 })
 
+/** The route with which the operator tries a service of the node. */
 export const TRIAL_ROUTES = {
   tryService: {
     method: 'POST',

@@ -72,6 +72,7 @@ const speech = {
   bucket: 'chat',
 } as const
 
+/** Operations on speech. */
 export const VOICE_ROUTES = {
   createSpeech: { ...speech, path: '/api/v1/audio/speech', operationId: 'createSpeech' },
   createSpeechAlias: { ...speech, path: '/v1/audio/speech', operationId: 'createSpeechAlias' },

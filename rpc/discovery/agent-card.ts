@@ -5,6 +5,7 @@ import { PerHead } from './per-head.ts'
 
 /** Name of the x402 extension of A2A: payment terms and payments travel in the metadata of messages. */
 export const X402_EXTENSION = 'https://github.com/google-a2a/a2a-x402/v0.1'
+/** Where the A2A endpoint answers. */
 export const A2A_PATH = '/a2a'
 
 const CARDS = new PerHead<string>(64)

@@ -7,6 +7,7 @@ import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import { listingsOf, matching, sellerName } from './listings.ts'
 import { PerHead } from './per-head.ts'
 
+/** The x402 version of a list. */
 export type Generation = 1 | 2
 
 /** An absent member filters nothing. */
@@ -20,6 +21,7 @@ export interface ResourceFilter {
   readonly query?: string | undefined
 }
 
+/** A part of a list: at most `limit` items, after `offset` others. */
 export interface ListWindow {
   readonly limit: number
   readonly offset: number
@@ -36,6 +38,7 @@ interface Item {
 
 const LISTS = new PerHead<readonly Item[]>(64)
 
+/** What items are made from. */
 export interface BazaarBasis {
   readonly node: NodeApi
   readonly quotes: QuoteBook

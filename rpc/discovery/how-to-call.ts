@@ -1,5 +1,6 @@
 import { shellWord } from './plain-text.ts'
 
+/** What an example of a call is made from. */
 export interface CallExample {
   readonly baseUrl: string
   readonly serviceId: string
@@ -8,16 +9,19 @@ export interface CallExample {
   readonly network: string
 }
 
+/** A `curl` command without payment. */
 export function curlQuote({ baseUrl, serviceId, request }: CallExample): string {
   const url = shellWord(`${baseUrl}/api/x402/${serviceId}`)
   return `curl ${url} \\\n  -H 'content-type: application/json' \\\n  -d ${shellWord(JSON.stringify({ request }))}`
 }
 
+/** A paid call with the command line of this package. */
 export function commandCall({ baseUrl, serviceId, request }: CallExample): string {
   const words = ['npx --no farthing call', serviceId, ...(request === '' ? [] : [shellWord(request)])]
   return `${words.join(' ')} \\\n  --rpc ${shellWord(baseUrl)}`
 }
 
+/** A paid call with the client of this package: two imports and four lines. */
 export function clientCall({ baseUrl, serviceId, request, network }: CallExample): string {
   const words = [serviceId, ...(request === '' ? [] : [request])].map(scriptWord).join(', ')
   const other = network === 'mainnet' ? '' : `, network: ${scriptWord(network)}`

@@ -5,12 +5,14 @@ import type { RegistryEntry } from '../contract/market.ts'
 import { registryEntries } from '../market/registry.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 
+/** One service of this node: its registry entry, its definition, and its state on each rail. */
 export interface Listing {
   readonly entry: RegistryEntry
   readonly offer: Offer
   readonly state: OfferState
 }
 
+/** A search among listings. */
 export interface Search {
   readonly q?: string | undefined
   readonly capability?: string | undefined

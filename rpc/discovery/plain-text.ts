@@ -16,6 +16,7 @@ export function escapeMarkdown(text: string): string {
   return oneLine(text).replace(/[\\`*_[\]<>|#]/g, '\\$&')
 }
 
+/** Writes text as inline code of Markdown. */
 export function markdownCode(text: string): string {
   const line = oneLine(text)
   const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map(({ length }) => length))

@@ -6,6 +6,7 @@ import type { Listing } from './listings.ts'
 
 const USD_DECIMALS = 6
 
+/** Price of a service on one rail, for people. */
 export interface RailPrice {
   readonly rail: 'native' | 'stable'
   /** Such as `0.024 FAR`; null while no price is known. */

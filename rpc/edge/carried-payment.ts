@@ -7,6 +7,7 @@ import { readMessage } from '../a2a/wire.ts'
 import { type OfferedPayment, paymentInHeaders, readNativePayload, readPayment } from '../cashier/cashier.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 
+/** The parts of a request that can carry a payment. */
 export interface Carrier {
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: unknown

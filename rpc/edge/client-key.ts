@@ -14,6 +14,7 @@ const MAPPED_IPV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i
 /** An IPv4 address, or an IPv6 address in brackets, with or without a port. Some proxies write the port of the connection. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d{1,3}(?:\.\d{1,3}){3}))(?::\d{1,5})?$/
 
+/** The name under which the limits count a request. */
 export interface LimitKey {
   readonly key: string
   readonly isOperator: boolean

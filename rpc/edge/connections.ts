@@ -7,6 +7,7 @@ import { addressKey, holderOf } from './client-key.ts'
 import type { IsProxy } from './proxies.ts'
 import { refusalOf } from './unreadable.ts'
 
+/** Time between checks of all connections. */
 export const LOOK_MS = 1_000
 
 interface Connection {
@@ -24,6 +25,7 @@ interface Connection {
   isOver: boolean
 }
 
+/** Bounds of {@link Connections}. */
 export type ConnectionLimits = Pick<
   HttpLimits,
   'connectionsMax' | 'idlePerAddressMax' | 'unansweredMax' | 'stuckMsMax' | 'streams'

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { LruMap } from '../../consensus/primitives/lru.ts'
 
+/** A document as it goes out. */
 export interface DocumentAnswer {
   /** 304 if the client has it already. */
   readonly status: 200 | 304
@@ -10,6 +11,7 @@ export interface DocumentAnswer {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** The headers of a request that decide the status and the encoding of the answer. */
 export interface DocumentRequest {
   readonly acceptEncoding: string | undefined
   readonly ifNoneMatch: string | undefined

@@ -1,3 +1,4 @@
+/** Content type of an HTML form. */
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 
 const FIELDS_MAX = 32
@@ -13,6 +14,7 @@ export function readForm(text: string): Readonly<Record<string, string>> | undef
   return fields
 }
 
+/** Whether a `Content-Type` header names a form. */
 export function isForm(contentType: string | undefined): boolean {
   return (contentType ?? '').split(';')[0]?.trim().toLowerCase() === FORM_TYPE
 }

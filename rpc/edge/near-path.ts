@@ -9,6 +9,7 @@ const PREFIXES = ['', '/api', '/api/v1'] as const
 const MISSPELT_MAX = 2
 const SHOWN_MAX = 200
 
+/** Methods that are served at a path. */
 export function methodsAt(path: string): readonly string[] {
   const matches = ALL.filter((route) => patternOf(route.path).test(path))
   return [...new Set(matches.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))]

@@ -6,6 +6,7 @@ import type { RateBucket } from '../contract/route.ts'
  * time: known payments (`kept`), health checks, and requests of the operator.
  */
 export const WORK_KINDS = ['list', 'read', 'quote', 'transaction', 'kept', 'health', 'operator'] as const
+/** One of {@link WORK_KINDS}. */
 export type WorkKind = (typeof WORK_KINDS)[number]
 
 /**
@@ -27,6 +28,7 @@ export const WORK_OF: Readonly<Record<RateBucket, WorkKind>> = {
   health: 'health',
 }
 
+/** Bounds of {@link Overload}. */
 export interface OverloadLimits {
   /** Delay of the event loop above which pressure rises, if the loop is busy and has a queue. Otherwise pressure falls. */
   readonly delayMsMax: number

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
+/** The least pace of a reader that is behind. */
 export const PACE_BYTES_PER_SECOND = 1_024
 
 interface Handle {

@@ -28,6 +28,7 @@ export const UNREAD_SHARE = 1 / 64
 /** Kinds of requests of an address that are counted together. Requests of the operator have no bound by address. */
 type Purse = 'stranger' | 'kept' | 'health'
 
+/** A request that holds a place, or asks for one. */
 export interface Guest {
   readonly holder: Holder
   /** Its kind at the last judgement. */

@@ -7,6 +7,7 @@ import { withoutPort } from './client-key.ts'
  */
 export type TrustedProxies = boolean | readonly string[]
 
+/** Whether an address is a trusted proxy: the other end of a connection, or a hop before it. */
 export type IsProxy = (address: string | undefined) => boolean
 
 /** Reads `true`, `false`, or addresses and networks separated by commas. Null for any other text. */
@@ -16,6 +17,7 @@ export function parseProxies(text: string): TrustedProxies | null {
   return proxies.every(isPlace) ? proxies : null
 }
 
+/** A check whether an address is one of these proxies. */
 export function proxiesOf(trusted: TrustedProxies): IsProxy {
   if (typeof trusted === 'boolean') return () => trusted
   const named = new BlockList()

@@ -62,6 +62,7 @@ function bucketOf(name: RateBucket, max: number): Bucket {
   return { addresses: new RateCounter(name, max), networks: new RateCounter(name, NETWORK_CLIENTS * max) }
 }
 
+/** Counts the requests of one bucket. */
 export class RateCounter {
   readonly #max: number
   readonly #name: string

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
  */
 export const STAND_IN_HOST = `${randomBytes(16).toString('hex')}.invalid`
 
+/** The base URL with the stand-in host, and the host that {@link withHost} puts back. */
 export function standInFor(baseUrl: string): { readonly baseUrl: string; readonly host: string } {
   const start = baseUrl.indexOf('://') + '://'.length
   return { baseUrl: baseUrl.slice(0, start) + STAND_IN_HOST, host: baseUrl.slice(start) }

@@ -14,6 +14,7 @@ export interface Refusal {
   readonly body: string
 }
 
+/** The refusal that tells a fault, under a new request id. */
 export function refusalOf(cause: Fault): Refusal {
   const requestId = randomUUID()
   const body = JSON.stringify(errorBody(cause, { requestId, accept: '', path: '' }))
@@ -31,11 +32,13 @@ export function refusalOf(cause: Fault): Refusal {
   }
 }
 
+/** Answers bytes that are not a readable request, and closes the connection. */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET') socket.destroy()
   else refuseOn(socket, faultOf(error))
 }
 
+/** Writes a refusal to a bare connection, and closes it. */
 export function refuseOn(socket: Socket, cause: Fault): void {
   if (!socket.writable) {
     socket.destroy()

@@ -67,6 +67,7 @@ function blockTime({ database, head }: ChainReader, height: number): string {
   return moment((entry ?? head).header.timeMs)
 }
 
+/** What an address holds: coins, tokens, pool shares and stakes, with their worth in dollars. */
 export const getHoldings: Handler<'getHoldings'> = ({ chain }, { params }) => {
   const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address)
   if (!address.ok) return address.fault

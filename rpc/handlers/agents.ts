@@ -56,6 +56,7 @@ export const listAgents: Handler<'listAgents'> = (node, { query, baseUrl }) => {
   }
 }
 
+/** One agent in full. */
 export const getAgent: Handler<'getAgent'> = (node, { params, baseUrl }) => {
   const { chain } = node
   return answerAtHead(chain, async () => {

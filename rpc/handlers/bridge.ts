@@ -31,6 +31,7 @@ export const getBridge: Handler<'getBridge'> = ({ chain }) =>
     }
   })
 
+/** One network of the bridge. */
 export const getBridgeNetwork: Handler<'getBridgeNetwork'> = ({ chain }, { params }) =>
   answerAtHead(chain, () => {
     const name = params.network
@@ -42,6 +43,7 @@ export const getBridgeNetwork: Handler<'getBridgeNetwork'> = ({ chain }, { param
     })
   })
 
+/** One withdrawal of the bridge. */
 export const getWithdrawal: Handler<'getWithdrawal'> = ({ chain }, { params }) =>
   answerAtHead(chain, () => {
     const id = params.id as TxId

@@ -69,6 +69,7 @@ export const listBlocks: Handler<'listBlocks'> = ({ chain }, { query }) => {
   return answer({ blocks, nextCursor: next >= 0 ? String(next) : null })
 }
 
+/** One block, as JSON or in its wire encoding. */
 export const getBlock: Handler<'getBlock'> = (node, { params, accept }) => {
   const { chain } = node
   const entry = findEntry(node, params.id)
@@ -84,6 +85,7 @@ export const getBlock: Handler<'getBlock'> = (node, { params, accept }) => {
   return answer(blockToJson(chain.ruleBook.params.addressPrefix, block, { entry, canonical, confirmations, receipts }))
 }
 
+/** Proof that a block is an ancestor of the head. */
 export const getAncestry: Handler<'getAncestry'> = (node, { params }) => {
   const { database, head } = node.chain
   const entry = findEntry(node, params.id)
@@ -102,6 +104,7 @@ export const getAncestry: Handler<'getAncestry'> = (node, { params }) => {
   })
 }
 
+/** State of a transaction, with proofs if it is mined. */
 export const getTransaction: Handler<'getTransaction'> = ({ chain, mempool }, { params }) => {
   const txId = params.txId as TxId
   const prefix = chain.ruleBook.params.addressPrefix
@@ -162,6 +165,7 @@ function minedFacts(
   }
 }
 
+/** An account with a proof against the head's state root. */
 export const getAccount: Handler<'getAccount'> = (node, { params }) => {
   const { chain } = node
   const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address)
@@ -225,6 +229,7 @@ export const getMempool: Handler<'getMempool'> = ({ chain, mempool }, { query })
   })
 }
 
+/** Fee rates and weights for a transaction in the next block. */
 export const getFees: Handler<'getFees'> = ({ chain, mempool }) => {
   const { header } = chain.head
   const rules = chain.ruleBook.at(header.height + 1)

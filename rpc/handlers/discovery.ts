@@ -38,6 +38,7 @@ function listed(
   return { ...bazaarItems(basis, generation, { filter, window: { limit, offset } }), limit }
 }
 
+/** The list for x402 catalogues, in the x402 version that is asked for. */
 export const listResources: Handler<'listResources'> = (node, request) => {
   const generation = request.query.x402Version === 1 ? 1 : 2
   const offset = Number(request.query.offset ?? 0)
@@ -46,6 +47,7 @@ export const listResources: Handler<'listResources'> = (node, request) => {
   return text(`{"x402Version":${generation},"items":[${texts.join(',')}],"pagination":${pagination}}`, JSON_TYPE)
 }
 
+/** The services that match some words. */
 export const searchResources: Handler<'searchResources'> = (node, request) => {
   const offset = Number(request.query.cursor ?? 0)
   const query = wordOf(request, 'query') ?? wordOf(request, 'q')
@@ -56,26 +58,33 @@ export const searchResources: Handler<'searchResources'> = (node, request) => {
   return text(content, JSON_TYPE)
 }
 
+/** The A2A card. */
 export const getAgentCard: Handler<'getAgentCard'> = (node, { baseUrl }) => {
   const card = agentCard(node, baseUrl)
   return typeof card === 'string' ? text(card, JSON_TYPE) : card
 }
 
+/** The text for language models. */
 export const getLlms: Handler<'getLlms'> = (node, { baseUrl }) => text(llmsText(node, baseUrl), PLAIN_TYPE)
 
+/** The text for language models, with every service. */
 export const getLlmsFull: Handler<'getLlmsFull'> = (node, { baseUrl }) => text(llmsFullText(node, baseUrl), PLAIN_TYPE)
 
+/** Rules for crawlers. */
 export const getRobots: Handler<'getRobots'> = (_, { baseUrl }) => text(robotsText(baseUrl), PLAIN_TYPE)
 
+/** The sitemap of the pages for people. */
 export const getSitemap: Handler<'getSitemap'> = (node, { baseUrl }) =>
   text(sitemap(node, baseUrl), 'application/xml; charset=utf-8')
 
+/** The catalogue for people. */
 export const getCatalogue: Handler<'getCatalogue'> = (node, request) => {
   const words = wordOf(request, 'q') ?? wordOf(request, 'query')
   const search = { q: words?.trim(), capability: wordOf(request, 'capability') }
   return pageAnswer(cataloguePage(node, request.baseUrl, search))
 }
 
+/** The page of one service, or a 404 page with similar names. */
 export const getServicePage: Handler<'getServicePage'> = (node, { params, baseUrl }) => {
   const serviceId = params.serviceId
   const page = servicePage(node, baseUrl, serviceId)

@@ -20,6 +20,7 @@ interface Filter {
   readonly txId: string | undefined
 }
 
+/** The stream of events, from where the reader stopped, or from now on for a new reader. */
 export const followEvents: Handler<'followEvents'> = ({ chain }, request) => {
   const filter = filterOf(request)
   const start = startOf(request)

@@ -22,6 +22,7 @@ import { suggestedFee } from './chain.ts'
 const TIMEOUT_SECONDS_DEFAULT = 60
 const GENERATIONS = [1, 2]
 
+/** The schemes and networks of this facilitator. */
 export const getFacilitatorKinds: Handler<'getFacilitatorKinds'> = ({ chain, facilitator }) => {
   if (!facilitator) return fault('facilitator/off')
   const { network, ruleBook } = chain
@@ -36,6 +37,7 @@ export const getFacilitatorKinds: Handler<'getFacilitatorKinds'> = ({ chain, fac
   return answer({ kinds, extensions: [], signers: {} })
 }
 
+/** Verifies a payment for a seller's server. */
 export const verifyPayment: Handler<'verifyPayment'> = ({ chain, facilitator }, { body }) => {
   if (!facilitator) return fault('facilitator/off')
   const call = readFacilitatorCall(chain, body as FacilitatorBody)
@@ -44,6 +46,7 @@ export const verifyPayment: Handler<'verifyPayment'> = ({ chain, facilitator }, 
   return verified.ok ? answer(verifiedJson(chain, call.value, verified.value)) : invalid(verified.fault)
 }
 
+/** Records how a paid call ended. */
 export const settlePayment: Handler<'settlePayment'> = async (node, { body }) => {
   const { chain, facilitator } = node
   if (!facilitator) return fault('facilitator/off')
@@ -64,6 +67,7 @@ export const settlePayment: Handler<'settlePayment'> = async (node, { body }) =>
   })
 }
 
+/** The 402 offer of a published service of any agent. */
 export const getFacilitatorOffer: Handler<'getFacilitatorOffer'> = ({ chain, facilitator }, { params, query }) => {
   if (!facilitator) return fault('facilitator/off')
   const agentId = params.agentId as AgentId

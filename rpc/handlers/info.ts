@@ -8,6 +8,7 @@ import type { NodeApi } from '../node/node-api.ts'
 import { type ApiRequest, answer, type Handler } from '../server/answer.ts'
 import { pageAnswer } from '../web/layout.ts'
 
+/** The index at the base address of the API. */
 export const getApiIndex: Handler<'getApiIndex'> = ({ version, chat }, { baseUrl }) => {
   const base = `${baseUrl}/api/v1`
   const ofChat = {
@@ -29,11 +30,14 @@ export const getApiIndex: Handler<'getApiIndex'> = ({ version, chat }, { baseUrl
   })
 }
 
+/** The facts about the chat platform and all its models. */
 export const getChatInfo: Handler<'getChatInfo'> = (node, request) => withFacts(node, request, ({ info }) => info)
 
+/** Facts about all models. */
 export const listChatModelInfos: Handler<'listChatModelInfos'> = (node, request) =>
   withFacts(node, request, ({ info: { models } }) => ({ models }))
 
+/** Facts about one model. */
 export const getChatModelInfo: Handler<'getChatModelInfo'> = (node, request) => {
   if (node.chat == null) return fault('chat/off')
   const { id } = request.params
@@ -45,12 +49,14 @@ export const getChatModelInfo: Handler<'getChatModelInfo'> = (node, request) => 
   return withFacts(node, request, ({ info }) => info.models.find((model) => model.id === id) as ModelInfo)
 }
 
+/** The models side by side, and the operator's facts about other products. */
 export const getChatComparison: Handler<'getChatComparison'> = (node, request) =>
   withFacts(node, request, ({ info: { comparison_vs_external, models } }) => ({
     comparison_vs_external,
     models: models.map(compared),
   }))
 
+/** Answers a question about the platform. */
 export const askChatInfo: Handler<'askChatInfo'> = async (node, request) => {
   const { chat } = node
   if (chat == null) return fault('chat/off')
@@ -58,6 +64,7 @@ export const askChatInfo: Handler<'askChatInfo'> = async (node, request) => {
   return answer(await chat.info.answer(question, chatSite(node, request.baseUrl), request.signal))
 }
 
+/** The page of the chat platform, or a 404 page if this node has none. */
 export const getChatPage: Handler<'getChatPage'> = (node, { baseUrl }) => {
   const { chat } = node
   if (chat == null) return pageAnswer(noChatPage(baseUrl), 404)

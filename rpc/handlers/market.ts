@@ -16,6 +16,7 @@ import { badCursor } from '../server/at-head.ts'
 
 const PAGE_DEFAULT = 50
 
+/** The free sample of a service. */
 export const getExample: Handler<'getExample'> = ({ market }, { params }) => {
   const serviceId = params.serviceId
   const definition = market?.shop.offer(serviceId)?.definition
@@ -25,6 +26,7 @@ export const getExample: Handler<'getExample'> = ({ market }, { params }) => {
   return answer({ serviceId, sample: true, request: example, requestFormat, result: sample, resultSchema })
 }
 
+/** The services of the registry that match a filter. */
 export const listServices: Handler<'listServices'> = (node, { query, baseUrl }) => {
   const all = registryEntries(node, baseUrl)
   const [q, capability] = [query.q ?? query.query, query.capability].map((value) =>
@@ -44,8 +46,10 @@ export const listServices: Handler<'listServices'> = (node, { query, baseUrl }) 
   })
 }
 
+/** The payment protocol document. */
 export const getProtocol: Handler<'getProtocol'> = (node, { baseUrl }) => answer(protocolDocument(node, baseUrl))
 
+/** A page of the paid calls of both rails, from the newest to the oldest. */
 export const listRequests: Handler<'listRequests'> = async ({ chain, market }, { query }) => {
   if (market === null) return fault('rpc/no-market')
   const cursor = query.cursor ?? null
@@ -62,6 +66,7 @@ function statusOf(chain: Chain, market: MarketApi, claim: AnyClaim): Static<type
   return isNative(claim) ? requestStatus({ chain, market }, claim) : dollarStatus(market.stable as DollarRail, claim)
 }
 
+/** One paid call on either rail. */
 export const getRequest: Handler<'getRequest'> = async ({ chain, market }, { params }) => {
   if (market === null) return fault('rpc/no-market')
   const txId = params.txId as TxId

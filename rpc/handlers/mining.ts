@@ -23,6 +23,7 @@ const NONCE_DIGITS_MAX = 20
  */
 const JOB_MS_MIN = (JOBS_PER_ADDRESS - 2) * REFRESH_MS
 
+/** The newest job for an address. */
 export const getMiningTemplate: Handler<'getMiningTemplate'> = async (node, request) => {
   const address = rewardAddress(node, request)
   if (!address.ok) return address.fault
@@ -40,6 +41,7 @@ export const submitWork: Handler<'submitWork'> = async (node, { body }) => {
   return answer({ accepted: true, id: mined.value.id, height: mined.value.header.height })
 }
 
+/** The stream of jobs for an address. */
 export const followMiningJobs: Handler<'followMiningJobs'> = (node, request) => {
   const address = rewardAddress(node, request)
   if (!address.ok) return address.fault

@@ -11,6 +11,7 @@ import { answer, type Handler } from '../server/answer.ts'
 import { homePage } from '../web/home.ts'
 import { pageAnswer } from '../web/layout.ts'
 
+/** The status of this node. */
 export const getStatus: Handler<'getStatus'> = (node) => {
   const { chain, mempool } = node
   const { params, fingerprint } = chain.ruleBook
@@ -59,13 +60,16 @@ function marketFacts({ chain, market }: NodeApi) {
   }
 }
 
+/** Liveness: the process answers. */
 export const getHealth: Handler<'getHealth'> = () => answer({ status: 'ok' })
 
+/** Readiness, with reasons if the node is not ready. */
 export const getReady: Handler<'getReady'> = (node) => {
   const reasons = node.notReadyBecause()
   return reasons.length === 0 ? answer({ ready: true, reasons }) : { status: 503, json: { ready: false, reasons } }
 }
 
+/** Metrics for Prometheus. */
 export const getMetrics: Handler<'getMetrics'> = async (node) => ({
   status: 200,
   content: await node.metrics(),
@@ -74,6 +78,7 @@ export const getMetrics: Handler<'getMetrics'> = async (node) => ({
 
 const OPENAPI = new PerHead<string>(4)
 
+/** The OpenAPI document. */
 export const getOpenApi: Handler<'getOpenApi'> = (node, { baseUrl }) => {
   const { chain, market } = node
   const text = (): string => openApiText(baseUrl, market === null ? [] : serviceOperations(chain, market))
@@ -83,6 +88,7 @@ export const getOpenApi: Handler<'getOpenApi'> = (node, { baseUrl }) => {
 /** Tells caches that the answer depends on `Accept`. */
 const BY_ACCEPT = { vary: 'Accept' }
 
+/** A page for browsers, links in JSON for programs. */
 export const getHome: Handler<'getHome'> = (node, { accept, baseUrl }) => {
   if (accept.includes('text/html')) return pageAnswer(homePage(node, baseUrl), 200, BY_ACCEPT)
   const links = {

@@ -15,9 +15,11 @@ export const listPeers: Handler<'listPeers'> = ({ network = null }, { isOperator
     bans: network?.bans().length ?? 0,
   })
 
+/** The bans in force. */
 export const listBans: Handler<'listBans'> = ({ network = null }) =>
   network === null ? fault('p2p/disabled') : answer({ bans: network.bans().map(banJson) })
 
+/** Bans a peer or an IP address. */
 export const banPeer: Handler<'banPeer'> = ({ network = null }, { body }) => {
   if (network === null) return fault('p2p/disabled')
   const { peer, ip, hours = BAN_HOURS } = body
@@ -27,6 +29,7 @@ export const banPeer: Handler<'banPeer'> = ({ network = null }, { body }) => {
   return banAnswer(network.ban(target, hours))
 }
 
+/** Ends a ban. */
 export const unbanPeer: Handler<'unbanPeer'> = ({ network = null }, { params }) =>
   network === null ? fault('p2p/disabled') : banAnswer(network.unban(params.peer))
 

@@ -44,6 +44,7 @@ async function deepest(
   return { pools: await poolsOf(chain, asset.asset, limit), next: null }
 }
 
+/** One pool. */
 export const getPool: Handler<'getPool'> = ({ chain }, { params }) =>
   answerAtHead(chain, async () => {
     const row = poolNamed(chain, params.id)

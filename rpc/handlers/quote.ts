@@ -16,6 +16,7 @@ type SwapPayloadJson = Static<typeof SWAP_QUOTE>['payload']
 
 const SLIPPAGE_DEFAULT_BPS = 50
 
+/** A quote of a swap at the head. */
 export const getQuote: Handler<'getQuote'> = ({ chain }, { query }) =>
   answerAtHead(chain, async (head) => {
     const request = requestOf(chain, query)

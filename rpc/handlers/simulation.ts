@@ -22,6 +22,7 @@ import { atHead } from '../server/at-head.ts'
 import { type Simulation, simulate } from './chain/simulating.ts'
 import { readTransaction } from './chain.ts'
 
+/** Simulates a transaction in the next block. */
 export const simulateTransaction: Handler<'simulateTransaction'> = (node, { body }) => {
   const decoded = readTransaction(node, body)
   if (!decoded.ok) return decoded.fault

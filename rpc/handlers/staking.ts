@@ -8,6 +8,7 @@ import { answerAtHead } from '../server/at-head.ts'
 
 const PPM_PER_BPS = 100n
 
+/** Tiers and funds of staking. */
 export const getStaking: Handler<'getStaking'> = ({ chain }) =>
   answerAtHead(chain, () => {
     const facts = stakingNow(chain)

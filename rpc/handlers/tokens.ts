@@ -30,6 +30,7 @@ export const listTokens: Handler<'listTokens'> = ({ chain }, { query }) => {
   })
 }
 
+/** One asset. */
 export const getToken: Handler<'getToken'> = ({ chain }, { params }) =>
   answerAtHead(chain, async () => {
     const row = assetRow(chain, params.symbol)
@@ -89,6 +90,7 @@ function holdersCursor({ query }: RequestOf<'listHolders'>): Holding | null | un
   return { amount: amount as Amount, address: address as Address }
 }
 
+/** The stable tokens, at most {@link STABLES_MAX}. */
 export const listStables: Handler<'listStables'> = ({ chain }) =>
   answerAtHead(chain, async () => {
     const symbols: TokenSymbol[] = []

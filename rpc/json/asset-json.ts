@@ -19,6 +19,7 @@ const USD_DECIMALS = 6
 const PPM_DECIMALS = 4
 const PRICE_DIGITS = 12
 
+/** An amount of an asset. */
 export function amountJson(
   { symbol, decimals }: Pick<AssetFacts, 'symbol' | 'decimals'>,
   units: bigint,
@@ -26,6 +27,7 @@ export function amountJson(
   return { symbol, decimals, units: units.toString(), text: formatAmount(units, decimals) }
 }
 
+/** An amount of an asset that a record names. */
 export function assetAmountJson(chain: ChainReader, asset: Hash, units: bigint): Static<typeof ASSET_AMOUNT> {
   return amountJson(recordedAsset(chain, asset), units)
 }
@@ -45,6 +47,7 @@ export function sharePct(part: bigint, whole: bigint): string {
   return percentText(whole === 0n ? 0n : (part * 1_000_000n) / whole)
 }
 
+/** Price of one whole unit of an asset in dollars; null stays null. */
 export function priceJson(
   chain: ChainReader,
   { decimals }: AssetFacts,
@@ -79,6 +82,7 @@ export function fixedPrice(price: bigint, of: AssetFacts, into: AssetFacts): str
   return crossPrice({ numerator: price, denominator: PRICE_ONE }, of, into)
 }
 
+/** JSON of one asset. */
 export function tokenJson(chain: ChainReader, row: AssetRow, price: PriceFacts | null): Static<typeof TOKEN> {
   const { addressPrefix } = chain.ruleBook.params
   const { symbol, name, decimals, kind, asset, frozen, freezable, hidden, createdAt, holders } = row
@@ -97,6 +101,7 @@ export function tokenJson(chain: ChainReader, row: AssetRow, price: PriceFacts |
   }
 }
 
+/** State of a stable token; null for any other asset. */
 export function stableJson(chain: ChainReader, row: AssetRow): Static<typeof STABLE> | null {
   if (row.backing === null) return null
   const { reserveAsset, reserve, supply, redeemable, surplus, backingBps } = row.backing

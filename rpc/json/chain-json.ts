@@ -16,14 +16,17 @@ import type { Static } from '../contract/schema.ts'
 
 /** JSON forms of chain objects. Amounts are base units as decimal text, but for {@link coinNumber} and {@link usdNumber}. */
 
+/** A time as ISO text. */
 export function moment(timeMs: number): string {
   return new Date(timeMs).toISOString()
 }
 
+/** A transaction with its ids. */
 export function transactionJson(prefix: string, tx: Transaction): Static<typeof TRANSACTION_JSON> {
   return transactionToJson(prefix, tx) as unknown as Static<typeof TRANSACTION_JSON>
 }
 
+/** A receipt, with addresses as text and the outcome by name. */
 export function receiptToJson(prefix: string, receipt: Receipt): { readonly type: string } & Record<string, unknown> {
   const fields = Object.fromEntries(
     Object.entries(receipt).map(([name, value]) => [name, typeof value === 'bigint' ? value.toString() : value]),
@@ -44,6 +47,7 @@ export function receiptToJson(prefix: string, receipt: Receipt): { readonly type
   }
 }
 
+/** A Merkle proof in hex. */
 export function merkleProofToJson({ index, count, siblings }: MerkleProof): {
   index: number
   count: number
@@ -74,6 +78,7 @@ export function blockSummary(
   }
 }
 
+/** A block in full. */
 export function blockToJson(
   prefix: string,
   block: Block,
@@ -120,10 +125,12 @@ export function coinNumber(baseUnits: bigint, decimals: number): number {
   return Number(formatAmount(baseUnits, decimals))
 }
 
+/** Millionths of a dollar as a number of dollars. */
 export function usdNumber(micros: bigint): number {
   return Number(formatAmount(micros, 6))
 }
 
+/** Text of an address given in hex. */
 export function addressText(prefix: string, hex: string): string {
   return formatAddress(prefix, hex as Address)
 }

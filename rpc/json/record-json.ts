@@ -6,6 +6,7 @@ import { assetAmountJson, percentText } from './asset-json.ts'
 
 const PPM = 1_000_000
 
+/** JSON of how paid calls ended. */
 export function recordJson(chain: ChainReader, record: CallRecord): RecordJson {
   const { delivered, failed, expired, successPpm, topPayerPpm, p50Ms, p95Ms } = record
   return {

@@ -1,5 +1,6 @@
 const ELLIPSIS = '...'
 
+/** A text that ends like a sentence, so that another one may follow. */
 export function asSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }

@@ -9,12 +9,15 @@ import type { Static } from '../contract/schema.ts'
 import { moment } from '../json/chain-json.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
+/** A claim of either rail. */
 export type AnyClaim = Claim | DollarClaim
 
+/** Whether a claim is of the native rail. */
 export function isNative(claim: AnyClaim): claim is Claim {
   return 'txId' in claim
 }
 
+/** Which calls are listed, how many at most, and where their page begins. */
 export interface RequestsWindow {
   readonly limit: number
   readonly cursor: string | null

@@ -11,6 +11,7 @@ import { AGENTS } from '../../marketplace/ledger/agents.ts'
 import { readNativePayload } from '../cashier/cashier.ts'
 import { NATIVE_NETWORK_WORD, NATIVE_SCHEME, nativeNetwork } from '../cashier/options.ts'
 
+/** A call of the facilitator that was read: a payment, and the seller's terms for it. */
 export interface FacilitatorCall {
   readonly payment: FacilitatedPayment
   /** As it was sent; only `/settle` reads it. */
@@ -30,6 +31,7 @@ const REQUEST_CHARS_MAX = 131_072
 const TIMEOUT_SECONDS_MAX = 86_400
 const AMOUNT = /^[1-9][0-9]{0,33}$/
 
+/** Name of the native rail's network in a version of x402. */
 export function networkWord(chain: Pick<ChainReader, 'network'>, x402Version: number): string {
   return x402Version === 1 ? NATIVE_NETWORK_WORD : nativeNetwork(chain)
 }

@@ -144,6 +144,7 @@ function provenStable({ stable }: MarketApi, serviceId: ServiceId) {
   }
 }
 
+/** The payment protocol document. */
 export function protocolDocument(node: NodeApi, baseUrl: string): Static<typeof PROTOCOL> {
   const { chain, market } = node
   const { params } = chain.ruleBook
@@ -246,6 +247,7 @@ const SUGGESTIONS_MAX = 3
 const ID_START = /^node-/
 const ASKED_CHARS_MAX = 64
 
+/** The fault for an unknown service, with suggestions. */
 export function noService(market: MarketApi, serviceId: string): Fault {
   return fault('service/not-found', { serviceId: serviceId.slice(0, 64), suggestions: suggestions(market, serviceId) })
 }

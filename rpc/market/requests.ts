@@ -15,6 +15,7 @@ export interface RequestContext {
   readonly market: MarketApi
 }
 
+/** State of one paid call. */
 export function requestStatus({ chain, market }: RequestContext, claim: Claim): Static<typeof REQUEST_STATUS> {
   const { params } = chain.ruleBook
   const closure = closureOf(chain.database, claim.txId)
@@ -37,6 +38,7 @@ export function requestStatus({ chain, market }: RequestContext, claim: Claim): 
   }
 }
 
+/** State of a failed call's refund. */
 export function refundOf({ chain, market }: RequestContext, claim: Claim & { state: 'failed' }): Static<typeof REFUND> {
   const closure = closureOf(chain.database, claim.txId)
   const receiptTxId = closure?.receiptTxId ?? receiptInFlight(market, claim.txId)

@@ -66,10 +66,12 @@ const FREE_TOOLS: Readonly<Record<FreeToolName, FreeTool>> = {
   },
 }
 
+/** Whether a tool is one of the free ones. */
 export function isFreeTool(name: string): name is FreeToolName {
   return Object.hasOwn(FREE_TOOLS, name)
 }
 
+/** The free tools as `tools/list` shows them, in the order of {@link FREE_TOOLS}. */
 export function listFreeTools(): readonly object[] {
   return (Object.keys(FREE_TOOLS) as FreeToolName[]).map((name) => {
     const { title, description, isReadOnly } = FREE_TOOLS[name]

@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { PageRules } from '../node/node-api.ts'
 
+/** What the guard checks. */
 export interface Visit {
   readonly host: string | undefined
   readonly origin: string | undefined
@@ -28,6 +29,7 @@ export function strangerFault({ host, origin, publicUrl, rules }: Visit): Fault 
   return isOwn ? null : fault('rpc/foreign-origin', { origin: shown(origin) })
 }
 
+/** Whether the host of a URL is this machine: `localhost`, `::1` or an address in 127.0.0.0/8. */
 export function isLoopback(hostname: string): boolean {
   const bare = hostname.replace(/^\[|\]$/g, '')
   return bare === 'localhost' || bare === '::1' || /^127(\.\d{1,3}){3}$/.test(bare)

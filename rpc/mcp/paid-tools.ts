@@ -20,6 +20,7 @@ const PAYMENT_KEY = 'x402/payment'
 /** Key in `_meta` of a result for the outcome of the payment. */
 const RESPONSE_KEY = 'x402/payment-response'
 
+/** A call of a paid tool. */
 export interface PaidToolCall {
   readonly market: MarketApi
   readonly offer: Offer

@@ -4,6 +4,7 @@ import { httpFault } from '../contract/http-faults.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import type { ApiRequest } from '../server/answer.ts'
 
+/** What the handlers of an MCP message work with. */
 export interface McpPlace {
   readonly node: NodeApi
   readonly request: ApiRequest

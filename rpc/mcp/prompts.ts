@@ -1,5 +1,6 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 
+/** Most characters of a prompt's argument. */
 export const WORD_CHARS_MAX = 4_000
 
 interface Prompt {
@@ -46,6 +47,7 @@ const PROMPTS: Readonly<Record<string, Prompt>> = {
   },
 }
 
+/** Prompts as `prompts/list` shows them. */
 export function listPrompts() {
   return Object.entries(PROMPTS).map(([name, { title, description, arguments: args }]) => ({
     name,

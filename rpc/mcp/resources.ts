@@ -11,6 +11,7 @@ import type { McpPlace } from './place.ts'
 const JSON_TYPE = 'application/json'
 const SERVICE_PREFIX = 'node://services/'
 
+/** Documents of the node, as `resources/list` shows them. */
 export const RESOURCE_LIST = [
   {
     uri: 'node://services',
@@ -35,6 +36,7 @@ export const RESOURCE_LIST = [
   },
 ]
 
+/** Resources with an id in their URI, as `resources/templates/list` shows them. */
 export const RESOURCE_TEMPLATES = [
   {
     uriTemplate: `${SERVICE_PREFIX}{serviceId}`,
@@ -45,6 +47,7 @@ export const RESOURCE_TEMPLATES = [
   },
 ]
 
+/** Contents of a resource. */
 export async function readResource(place: McpPlace, uri: string) {
   const text = await filledText(place, uri)
   if (text === undefined) throw new ResourceNotFoundError(uri)

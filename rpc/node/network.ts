@@ -25,6 +25,7 @@ export interface PeerFacts {
   readonly protected: boolean
 }
 
+/** A banned peer or address. */
 export interface BanFacts {
   /** Id of a peer or an IP address. */
   readonly target: string
@@ -33,6 +34,7 @@ export interface BanFacts {
   readonly untilMs: number
 }
 
+/** Progress of the node towards the head of the network. */
 export interface SyncFacts {
   readonly state: 'starting' | 'headers' | 'snapshot' | 'bodies' | 'synced'
   readonly height: number
@@ -44,6 +46,7 @@ export interface SyncFacts {
   readonly behind: boolean
 }
 
+/** The peer-to-peer network, as the API sees it. */
 export interface NetworkApi {
   /** Longest connected first. */
   peers(): readonly PeerFacts[]

@@ -21,6 +21,7 @@ import type { RemoteWork } from '../../miner/remote-work.ts'
 import type { DashboardApi } from '../chat/dashboard/desk.ts'
 import type { NetworkApi } from './network.ts'
 
+/** The market, as the API sees it. */
 export interface MarketApi {
   readonly shop: Shop
   readonly till: NativeRail['till']
@@ -34,12 +35,14 @@ export interface MarketApi {
   readonly stable: DollarRail | null
 }
 
+/** The facilitator, as the API sees it, and what it quotes with. */
 export interface FacilitatorApi {
   readonly desk: Facilitator
   readonly price: NativePriceSource
   readonly settings: MarketSettings
 }
 
+/** One finished chat, for logs and metrics. */
 export interface ChatFacts {
   readonly requestId: string
   readonly model: string
@@ -51,6 +54,7 @@ export interface ChatFacts {
   readonly usage: ModelUsage
 }
 
+/** The chat platform, as the API sees it. */
 export interface ChatApi {
   readonly platform: ChatPlatform
   readonly voice: VoicePlatform
@@ -65,6 +69,7 @@ export interface ChatApi {
   readonly onChat: (facts: ChatFacts) => void
 }
 
+/** State of mining. */
 export interface MiningFacts {
   readonly threads: number
   readonly hashesPerSecond: number

@@ -4,6 +4,7 @@ import { usdNumber } from '../json/chain-json.ts'
 import { withTextsCut } from '../market/sample-texts.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
+/** The facts of a service that its operation shows. */
 export interface ServiceOperation {
   readonly serviceId: string
   readonly name: string

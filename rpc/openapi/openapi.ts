@@ -88,6 +88,7 @@ export function openApiDocument(baseUrl: string, services: readonly ServiceOpera
 /** Documents as text, by base URL and services. Making one takes about 10 ms. */
 const TEXTS = new LruMap<string, string>(4)
 
+/** The document as JSON text. */
 export function openApiText(baseUrl: string, services: readonly ServiceOperation[]): string {
   const basis = JSON.stringify([baseUrl, services])
   const text = TEXTS.get(basis) ?? JSON.stringify(openApiDocument(baseUrl, services))

@@ -96,10 +96,12 @@ export type PlainAnswer =
 
 type Headers = Readonly<Record<string, string>>
 
+/** An answer of any handler, whatever JSON its route documents. */
 export type Answer = PlainAnswer | { readonly status: number; readonly json: object; readonly headers?: Headers }
 
 type RouteOf<Id extends OperationId> = (typeof ROUTES)[Id]
 
+/** A request of an operation, as its route describes it. */
 export type RequestOf<Id extends OperationId> = ApiRequest<
   ParamsOf<RouteOf<Id>>,
   QueryOf<RouteOf<Id>>,
@@ -112,17 +114,21 @@ export type Handler<Id extends OperationId> = (
   request: RequestOf<Id>,
 ) => Answered<Id> | Promise<Answered<Id>>
 
+/** A handler, by the types of its request's parts. */
 export type HandlerOf<Params, Query, Body> = (
   node: NodeApi,
   request: ApiRequest<Params, Query, Body>,
 ) => Answer | Fault | Promise<Answer | Fault>
 
+/** What an operation's handler returns: an answer, or the fault of a refusal. */
 export type Answered<Id extends OperationId> = JsonAnswer<RouteOf<Id>> | PlainAnswer | Fault
 
+/** A JSON answer with status 200. */
 export function answer<const T extends object>(json: T): { readonly status: 200; readonly json: T } {
   return { status: 200, json }
 }
 
+/** Whether a handler refused, so that its result is a fault. */
 export function isFault(result: object): result is Fault {
   return 'code' in result
 }

@@ -19,6 +19,7 @@ export async function answerAtHead<T extends object>(
   return isRefusal(value) ? value : answer({ ...atHead(head), ...value })
 }
 
+/** Names the block that an answer was read from. */
 export function atHead({ header, id }: BlockEntry): AtHead {
   return { height: header.height, blockId: id, time: moment(header.timeMs) }
 }
@@ -27,10 +28,12 @@ function isRefusal(value: object): value is Fault {
   return 'code' in value && 'detail' in value
 }
 
+/** Number of entries of a page: what the query asks for, else `standard`. */
 export function pageLimit(query: { readonly limit?: number | undefined }, standard = PAGE_DEFAULT): number {
   return query.limit ?? standard
 }
 
+/** The fault of a cursor that this node did not give. */
 export function badCursor(): Fault {
   return fault('rpc/invalid-request', { fields: ['cursor must be what the page before gave as nextCursor'] })
 }

@@ -27,6 +27,7 @@ export function errorBody(
   return { error: message, code: api, requestId, ...details, ...problem }
 }
 
+/** Content type of an error, by the `Accept` header of the client. */
 export function errorType(accept: string): string {
   return wantsProblem(accept) ? 'application/problem+json; charset=utf-8' : 'application/json; charset=utf-8'
 }

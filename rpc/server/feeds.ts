@@ -7,6 +7,7 @@ import type { StreamLimits } from './streams.ts'
 /** Time that a reader has to close a connection whose answer broke off. Then the node closes it. */
 const LINGER_MS = 500
 
+/** The connection that a feed is written to. */
 export interface FeedPlace {
   readonly raw: ServerResponse
   readonly headers: NodeJS.Dict<number | string | string[]>

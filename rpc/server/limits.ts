@@ -18,6 +18,7 @@ export const PLAIN_BODY: BodyValues = { valuesMax: 10_000, namesMax: 2_000 }
 /** Bounds for a protocol message, which the node goes through more than once. */
 export const MESSAGE_BODY: BodyValues = { valuesMax: 4_096, namesMax: 512 }
 
+/** Bounds of the HTTP server. */
 export interface HttpLimits {
   readonly bodyBytesMax: number
   /** Requests under way at once. More are refused, so that the node can answer the admitted ones in time. */

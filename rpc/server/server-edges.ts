@@ -18,6 +18,7 @@ import { failure, faultToJsonRpc, type JsonRpcId } from './json-rpc.ts'
 import { type HttpLimits, MESSAGE_BODY, PLAIN_BODY } from './limits.ts'
 import type { StreamLimits, Streams } from './streams.ts'
 
+/** What a server is made with. */
 export interface ServerOptions {
   readonly limits: HttpLimits
   /** The proxies whose X-Forwarded-For and X-Forwarded-Proto are believed. */
@@ -52,6 +53,7 @@ export class Refusal extends Error {
   }
 }
 
+/** Sends a fault in the error envelope, or as an error of the protocol that the route speaks. */
 export function sendFault(reply: FastifyReply, request: FastifyRequest, cause: Fault): FastifyReply {
   const { dialect, isOpenAi } = (request.routeOptions?.config ?? {}) as Pick<Route, 'dialect' | 'isOpenAi'>
   if (dialect === 'json-rpc') return sendProtocolFault(reply, request, cause)
@@ -130,11 +132,13 @@ function tooManyValues({ routeOptions }: FastifyRequest, body: string): Fault | 
   return isQuickToParse(body, valuesMax, namesMax) ? null : fault('rpc/too-many-values', { valuesMax, namesMax })
 }
 
+/** A request and its reply. */
 export interface Exchange {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }
 
+/** What opening a stream or feed needs. */
 export interface StreamRoom extends Pick<ServerOptions, 'onError'> {
   readonly streams: Streams
   readonly limits: StreamLimits
@@ -223,6 +227,7 @@ function faultOf(error: FastifyError | Refusal, request: FastifyRequest, limits:
   }
 }
 
+/** The fault of a body whose type the route does not take. */
 export function mediaTypeFault({ headers }: FastifyRequest): Fault {
   return fault('rpc/media-type', { contentType: String(headers['content-type'] ?? 'none').slice(0, 100) })
 }

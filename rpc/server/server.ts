@@ -33,6 +33,7 @@ import {
 import { Gates } from './server-gates.ts'
 import { Streams } from './streams.ts'
 
+/** The HTTP server over a node, ready to listen. */
 export async function createServer(node: NodeApi, options: ServerOptions): Promise<FastifyInstance> {
   const { limits, trustProxy } = options
   const connections = new Connections(limits, proxiesOf(trustProxy))

@@ -4,6 +4,7 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { watchPace } from '../edge/pace.ts'
 import type { EventSink, StreamBegin, StreamEvent } from './answer.ts'
 
+/** Bounds of streams of server-sent events. */
 export interface StreamLimits {
   /**
    * Streams of all callers but the operator. When all are open, a new one ends one of the network or address with most. If
@@ -21,6 +22,7 @@ export interface StreamLimits {
   readonly heartbeatMs: number
 }
 
+/** The client of a stream, and the response that carries it. */
 export interface StreamPlace {
   readonly raw: ServerResponse
   /** The client that the stream counts for; null for the operator. */

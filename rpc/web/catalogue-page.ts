@@ -16,6 +16,7 @@ interface Row {
   readonly markup: Html
 }
 
+/** `/agents`: every service of this node, or those that a search finds. */
 export function cataloguePage(node: NodeApi, baseUrl: string, search: Search): string {
   const all = LISTS.get(node, baseUrl, () =>
     listingsOf(node, baseUrl).map((listing) => ({ listing, markup: rowMarkup(node, listing) })),

@@ -1,6 +1,7 @@
 import type { RegistryEntry } from '../contract/market.ts'
 import { type Html, html } from './html.ts'
 
+/** A service's state with its reason. */
 export function stateMark({ available, unavailableReason }: RegistryEntry): Html {
   return available
     ? html`<span class="state">available</span>`
@@ -12,6 +13,7 @@ export function unknownText(text: string): Html {
   return html`<span class="none">${text}</span>`
 }
 
+/** A figure with its basis, as an entry of a definition list. */
 export function figure(name: string, value: string | Html, basis: string): Html {
   return html`<div><dt>${name}</dt><dd>${value} <small>${basis}</small></dd></div>`
 }
@@ -22,6 +24,7 @@ export function durationText(ms: number | null): string {
   return ms < 1_000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`
 }
 
+/** A share as text; `not known yet` without one. */
 export function shareText(pct: string | null): string {
   return pct === null ? 'not known yet' : `${shortened(pct)} %`
 }
@@ -33,6 +36,7 @@ export function grouped(decimal: string): string {
   return fraction === undefined ? groups : `${groups}.${fraction}`
 }
 
+/** A count with its noun. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(String(count))} ${count === 1 ? one : many}`
 }

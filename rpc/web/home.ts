@@ -12,6 +12,7 @@ import { pageText } from './layout.ts'
 
 const LISTS = new PerHead<Html>(32)
 
+/** The page at `/`: what this node is, what it sells, and how to call it. */
 export function homePage(node: NodeApi, baseUrl: string): string {
   const { name } = node.chain.ruleBook.params
   const seller = sellerName(node.market)

@@ -16,6 +16,7 @@ export function html(fixed: TemplateStringsArray, ...values: readonly Part[]): H
   return new Html(fixed.reduce((whole, text, i) => whole + textOf(values[i - 1] as Part) + text))
 }
 
+/** No markup. */
 export const NOTHING = new Html('')
 
 function textOf(part: Part): string {

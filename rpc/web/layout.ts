@@ -2,6 +2,7 @@ import type { PlainAnswer } from '../server/answer.ts'
 import { Html, html, NOTHING } from './html.ts'
 import { PAGE_POLICY, STYLE } from './style.ts'
 
+/** The content of a page. */
 export interface Page {
   readonly title: string
   /** One sentence for search engines and previews. */
@@ -29,6 +30,7 @@ const LINKS: readonly (readonly [string, string])[] = [
   ['/openapi.json', 'API'],
 ]
 
+/** The markup of a page. */
 export function pageText({
   title,
   description,
@@ -68,6 +70,7 @@ ${main}
   return whole.text
 }
 
+/** Answers with a page. */
 export function pageAnswer(
   content: string,
   status: 200 | 404 = 200,

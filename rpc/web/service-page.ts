@@ -20,6 +20,7 @@ export function servicePage(node: NodeApi, baseUrl: string, serviceId: string): 
   })
 }
 
+/** `/agents/{serviceId}` for a service that does not exist. */
 export function noServicePage(baseUrl: string, serviceId: string, suggestions: readonly string[]): string {
   const links = suggestions.map((id) => html`<li><a href="/agents/${id}">${id}</a></li>`)
   const meant =

@@ -22,6 +22,7 @@ const TUNNEL_WORDS: readonly (readonly [number, number])[] = [
   [0x200, 0x5efe],
 ]
 
+/** Whether a text is a network in CIDR form, like `203.0.113.0/24`. */
 export function isNetwork(text: string): boolean {
   return ipaddr.isValidCIDR(text)
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { retryAfterMs } from './retry-after.ts'
 
+/** An HTTP answer: its status, and its text cut at a bound. */
 export interface Fetched {
   readonly status: number
   readonly text: string
@@ -30,6 +31,7 @@ const NEVER_MADE: ReadonlySet<string> = new Set([
 /** Error codes of connections that broke off. */
 const BROKEN_OFF: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
+/** A request and its limits. */
 export interface BoundedRequest {
   readonly method: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
@@ -126,6 +128,7 @@ export async function bytesOf(response: Body, bytesMax: number, onBytes?: () => 
   return Buffer.concat(chunks)
 }
 
+/** Parses a JSON object; null if the text is not JSON or not an object. */
 export function objectIn(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text)

@@ -13,6 +13,7 @@ import type { MajorQuotes, QuoteDependencies, QuoteProvider } from './providers/
 import type { Checkable, ProviderCheck, ProviderFacts } from './providers/provider.ts'
 import { ProviderChain } from './providers/provider-chain.ts'
 
+/** What {@link ProviderPrices} needs. */
 export interface CryptoPriceDependencies {
   readonly choices: readonly ProviderChoice[]
   readonly keys: ProviderKeys

@@ -9,6 +9,7 @@ import {
   createZstdDecompress,
 } from 'node:zlib'
 
+/** Where reading a body ends. */
 export interface BodyBounds {
   /** Maximum bytes after decompression. */
   readonly bytesMax: number
@@ -22,8 +23,10 @@ export interface ReadBody {
   readonly longer: boolean
 }
 
+/** A body that was refused; the message says why. */
 export class UnusableBody extends Error {}
 
+/** The content codings that this node's requests accept. */
 export const ACCEPTED_CODINGS = 'gzip, deflate, br, zstd'
 /** Compression adds less than this to a body. A longer one is an attack on this node. */
 const OVERHEAD_BYTES = 65_536
@@ -41,6 +44,7 @@ export function codingsOf(header: string): readonly string[] {
     .filter((coding) => coding !== '' && coding !== 'identity')
 }
 
+/** Whether these codings can be read: at most one, and a known one. */
 export function canDecode(codings: readonly string[]): boolean {
   return codings.length === 0 || (codings.length === 1 && Object.hasOwn(DECODERS, codings[0] as string))
 }

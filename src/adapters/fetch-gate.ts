@@ -4,6 +4,7 @@ import { fail, type Result } from '../../consensus/primitives/result.ts'
 import { turnAmong, type Waiter } from '../../marketplace/ports/turn.ts'
 import { placeOf } from './address-guard.ts'
 
+/** How many pages are read at once. */
 export interface GateLimits {
   readonly atOnceMax: number
   readonly perHostMax: number

@@ -25,6 +25,7 @@ interface Kept {
   readonly atMs: number
 }
 
+/** Mail records of the name system. */
 export class DnsMailDomains implements MailDomains {
   readonly #names: NameSystem
   readonly #clock: Clock

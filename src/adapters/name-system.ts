@@ -25,6 +25,7 @@ export interface NameRecords<T> {
   readonly records: readonly T[]
 }
 
+/** What the name system needs. */
 export interface NameSystemDependencies {
   readonly timers?: Timers
   readonly ask?: AskNames

@@ -7,17 +7,20 @@ import { Espeak } from '../chat/backends/espeak.ts'
 import { type ModelParts, type OpenModels, openModels } from '../chat/backends/open-models.ts'
 import type { Checkable, ProviderCheck } from './providers/provider.ts'
 
+/** The models, and the speech. */
 export interface Asked {
   readonly models: ModelPool
   readonly speech: Speech
 }
 
+/** The models, the speech and the translator, with methods to start and close them. */
 export interface OpenAsked extends Asked, Pick<OpenModels, 'translator'> {
   readonly checkable: readonly Checkable[]
   readonly start: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
+/** What {@link openAsked} needs. */
 export interface AskedDependencies extends ModelParts {
   /** Path or name of espeak-ng; null for none. */
   readonly espeak: string | null

@@ -28,6 +28,7 @@ import { ChainedWeather } from './providers/weather.ts'
 import { webSearch } from './providers/web-search.ts'
 import { ProviderRates } from './reference-rates.ts'
 
+/** What {@link openOutside} needs. */
 export interface OutsideDependencies {
   readonly config: OutsideConfig
   /** The public base address; null if there is none. */

@@ -17,6 +17,7 @@ export interface Internet {
   readonly dial: Dial
 }
 
+/** What web access needs. */
 export interface WebDependencies {
   readonly config: OutsideConfig['web']
   /** The public base address; null if there is none. */
@@ -30,6 +31,7 @@ export interface WebDependencies {
   readonly internet?: Internet | undefined
 }
 
+/** Web access, and the DNS beneath it. */
 export interface OpenWeb {
   readonly names: NameSystem
   readonly web: SafeFetcher

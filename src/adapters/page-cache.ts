@@ -4,6 +4,7 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { WebPage, WebReader, WebRequest } from '../../marketplace/ports/web.ts'
 
+/** Maximum bytes of all cached pages. */
 export const BYTES_MAX = 32 * 1_024 * 1_024
 /** Memory of a cached page beside its body. */
 const PAGE_BYTES = 4_096

@@ -4,6 +4,7 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { LONG_HOST, URL_CHARS_MAX } from '../../marketplace/ports/web.ts'
 import type { AddressGuard } from './address-guard.ts'
 
+/** Rules that a caller's address must pass before anything is fetched. */
 export interface UrlRules {
   readonly ports: readonly number[]
   readonly guard: AddressGuard
@@ -36,6 +37,7 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 
+/** Port of a URL, or the default port of its scheme. */
 export function portOf({ port, protocol }: URL): number {
   return port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port)
 }

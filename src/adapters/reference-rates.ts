@@ -7,6 +7,7 @@ import { frankfurter } from './providers/frankfurter.ts'
 import type { Checkable, ProviderCheck, ProviderFacts } from './providers/provider.ts'
 import { ProviderChain } from './providers/provider-chain.ts'
 
+/** What exchange rates need. */
 export interface ReferenceRateDependencies {
   readonly choices: readonly ProviderChoice[]
   readonly clock: Clock

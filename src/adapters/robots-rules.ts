@@ -6,6 +6,7 @@ export interface RobotsRules {
   readonly size: number
 }
 
+/** Rules of a site without restrictions. */
 export const ALL_ALLOWED: RobotsRules = { allows: () => true, size: 1 }
 /** For a site whose robots.txt cannot be read, or has too many patterns with stars. */
 export const NONE_ALLOWED: RobotsRules = { allows: () => false, size: 1 }

@@ -12,6 +12,7 @@ const CACHE_BYTES_MAX = 8_388_608
 const OWN_FAULTS: ReadonlySet<string> = new Set(['web/timeout', 'web/busy'])
 const KEPT_MS = { answered: 3_600_000, unreachable: 60_000 }
 
+/** Reads a page without checking its robots.txt. */
 export type ReadFile = (url: URL, bytesMax: number) => Promise<Result<WebPage>>
 
 /**
@@ -26,6 +27,7 @@ interface Kept {
   readonly untilMs: number
 }
 
+/** The robots.txt rules of sites, cached for a while. */
 export class Robots {
   readonly #product: string
   readonly #clock: Clock

@@ -11,6 +11,7 @@ import { hostOf, readPublicUrl, type UrlRules } from './public-url.ts'
 import { Robots } from './robots.ts'
 import { connectToStranger, type SocketDependencies } from './stranger-socket.ts'
 
+/** What the fetcher needs. */
 export interface SafeFetcherDependencies extends SocketDependencies {
   readonly urls: UrlRules
   readonly names: SocketDependencies['names'] & { readonly readiness: () => Readiness }
@@ -24,8 +25,10 @@ export interface SafeFetcherDependencies extends SocketDependencies {
 
 /** Redirects and waiting included. */
 export const TOTAL_MS = 9_000
+/** Maximum redirects that are followed. */
 export const REDIRECTS_MAX = 5
 const STATUS_MAX = 599
+/** Maximum bytes of an answer's headers. */
 export const HEADER_BYTES_MAX = 16_384
 /** A connection may carry so many times the bytes of its page, and `RAW_BYTES_MORE`: real framing is far shorter. */
 const RAW_FACTOR = 4

@@ -15,6 +15,7 @@ export interface Dial {
   readonly ca?: string
 }
 
+/** What connections to strangers need. */
 export interface SocketDependencies {
   readonly names: Pick<NameSystem, 'lookUp'>
   readonly guard: AddressGuard

@@ -8,6 +8,7 @@ import type { DaemonOptions } from '../daemon/open-core.ts'
 import { systemClock } from '../daemon/runtime.ts'
 import { changedAt, readComparison, readFaq } from './chat-files.ts'
 
+/** What the info API is given. */
 export interface ChatInfoParts {
   readonly config: DaemonOptions['config']
   readonly outside: RunningOutside

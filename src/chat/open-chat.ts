@@ -15,12 +15,14 @@ import { openChatKeys } from './stores/level-chat-keys.ts'
 /** The sound of each text may take 43 megabytes. */
 const VOICES_AT_ONCE = 8
 
+/** What the chat platform is given. */
 export interface ChatParts {
   readonly options: DaemonOptions
   readonly outside: RunningOutside | null
   readonly metrics: Metrics
 }
 
+/** The chat platform of a running node. */
 export interface RunningChat {
   readonly api: ChatApi
   readonly stop: () => void

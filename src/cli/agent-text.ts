@@ -2,6 +2,7 @@ import { fieldsOf } from '../../rpc/client/http.ts'
 import { counted, factLines, rowLines, textFact } from './facts.ts'
 import { cellOf, type Fields, itemsOf, unitsCell } from './reading.ts'
 
+/** An agent for people: who it is, how its calls ended, and what it sells. */
 export function agentLines(document: Fields): readonly string[] {
   const agent = fieldsOf(document.agent)
   const facts = factLines([

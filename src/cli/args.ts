@@ -1,6 +1,7 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
+/** A command line, split into words and flags but not yet interpreted. */
 export interface CommandLine {
   readonly words: readonly string[]
   /** Flags without dashes. A switch has the value "true". */

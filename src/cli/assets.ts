@@ -5,6 +5,7 @@ import type { CommandContext } from './command.ts'
 
 type Network = Pick<CommandContext, 'params'>
 
+/** The native coin. */
 export function nativeAsset({ params }: Network): AssetView {
   return { symbol: params.ticker as TokenSymbol, decimals: params.decimals }
 }

@@ -24,6 +24,7 @@ export interface AskedAction {
   readonly withdrawal: WithdrawalView | null
 }
 
+/** Names of the actions that a member can sign. */
 export const ACTION_NAMES = 'deposit, sign, release, cancel, rotate, halt'
 const ACTION_USAGE =
   'deposit <network> <transaction> <output> <to> <amount> | sign|cancel <withdrawal> | release <withdrawal> <transaction> | halt <network> | rotate <file>'
@@ -47,6 +48,7 @@ export async function readAction(context: CommandContext): Promise<Result<AskedA
   }
 }
 
+/** The bridge networks that this release knows. */
 export function bridgeNetworks({ params }: Pick<CommandContext, 'params'>): readonly BridgeNetwork[] {
   return rulesOf({ params }).bridge.networks
 }
@@ -176,6 +178,7 @@ function readExternalTxId({ format, name }: BridgeNetwork, text: string): Result
   )
 }
 
+/** Reads and parses a JSON file. */
 export async function readJsonFile(path: string): Promise<Result<unknown>> {
   try {
     return ok(JSON.parse(await readFile(path, 'utf8')))

@@ -12,6 +12,7 @@ import { amountText } from './values.ts'
 
 type Context = Pick<CommandContext, 'params'>
 
+/** An action in words, line by line, for the member who signs it and for the payer of its transaction. */
 export function summaryOf(context: Context, { action, withdrawal }: AskedAction): readonly string[] {
   switch (action.action) {
     case 'deposit':

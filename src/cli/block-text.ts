@@ -5,6 +5,7 @@ import { type Asking, cellOf, type Fields, itemsOf } from './reading.ts'
 import { endOf } from './transaction-text.ts'
 import { unitsText } from './values.ts'
 
+/** A block for people: its header, its reward, and its transactions. */
 export function blockLines(block: Fields, { context }: Asking): readonly string[] {
   const coin = nativeAsset(context)
   const [transactions, receipts] = [itemsOf(block.transactions), itemsOf(block.receipts)]

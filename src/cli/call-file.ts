@@ -13,6 +13,7 @@ const STANDARD_INPUT = '-'
 /** Characters of a request that an error repeats. */
 const SHOWN_CHARS_MAX = 60
 
+/** Flags of the commands that send a request to a service and may receive a file. */
 export const FILE_FLAGS = {
   'request-file': 'File with the request, in place of the word; - is standard input',
   save: 'Write the file that the result holds (a PDF, a picture) to this new file; one that exists is never overwritten',

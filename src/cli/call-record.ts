@@ -26,6 +26,7 @@ export async function saveCall(dataDir: string, { tx, secret, serviceId, request
   await writeFileAtomically(join(calls, `${tx.txId}.json`), `${JSON.stringify(json)}\n`, PRIVATE_MODE)
 }
 
+/** Finds a saved call by its payment. */
 export async function loadCall(dataDir: string, txId: string): Promise<Result<CallRecord>> {
   const unknown = fail(
     fault('cli/usage', {

@@ -14,6 +14,7 @@ const CHECKS: Readonly<Record<keyof Verification, string>> = {
   requestHash: 'the request is the one that was sent',
 }
 
+/** A quote for people: what is sold, its price, and how long the quote holds. */
 export function quoteLines(
   quote: Omit<ClientQuote, 'raw'>,
   raw: ClientQuote['raw'],
@@ -35,6 +36,7 @@ export function quoteLines(
   ])
 }
 
+/** A receipt for people: what was paid, by which transaction, and what each check found. */
 export function receiptLines(receipt: ReceiptJson, verified: Verification, coin: AssetView): readonly string[] {
   const checks = Object.entries(CHECKS).map(([name, what], i): Fact => {
     const good = verified[name as keyof Verification]

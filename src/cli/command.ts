@@ -8,6 +8,7 @@ import { FEE_MAX_DEFAULT } from '../../rpc/client/transactions.ts'
 import { localUrl } from '../daemon/own-url.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
+/** Everything a command may use. */
 export interface CommandContext {
   readonly config: Config
   readonly resolution: Resolution
@@ -25,6 +26,7 @@ export interface CommandContext {
   readonly note: (line: string) => void
 }
 
+/** A command of the program. */
 export interface Command {
   /** Words that select the command, such as `wallet new`. */
   readonly name: string
@@ -47,10 +49,13 @@ export function nodeUrl({ config, flags }: Pick<CommandContext, 'config' | 'flag
   return (flags.rpc ?? localUrl(config.rpc)).replace(/\/+$/, '')
 }
 
+/** The flag that names the node, for commands that talk to one. */
 export const RPC_FLAG = { rpc: 'Base address of the node; default: the local API' }
 /** Lets a script pass one set of flags to every command. */
 export const OFFLINE_FLAG = { rpc: 'Accepted as by other commands, but no node is asked' }
+/** The flag that names a wallet. */
 export const WALLET_FLAG = { wallet: 'Name of the wallet; default: caller' }
+/** The flag that limits the fee of a transaction. */
 export const FEE_FLAG = { 'max-fee': 'Highest fee in coins; default 0.1' }
 
 /** In base units. */

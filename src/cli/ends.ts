@@ -16,6 +16,7 @@ export async function withdrawalState(txId: string, { client }: Asking): Promise
   return withdrawal.ok ? withdrawal.value.status : undefined
 }
 
+/** Where the tokens of a withdrawal go: to the recipient once it is released, back to the sender if cancelled. */
 export function payoutFact(state: unknown, amount: string | undefined, receives: string | undefined): Fact {
   if (state === 'cancelled') return ['Given back', amount]
   return [state === 'released' ? 'Paid out' : 'To be paid out', receives]

@@ -1,5 +1,6 @@
 import type { Fault } from '../../consensus/primitives/fault.ts'
 
+/** Exit codes of every command. */
 export const EXIT = {
   ok: 0,
   /** The command failed. One line says why. */
@@ -30,6 +31,7 @@ const USAGE_FAULTS: ReadonlySet<string> = new Set([
   'address/other-network',
 ])
 
+/** The exit code for a fault. */
 export function exitCodeOf({ code }: Fault): number {
   if (code === 'storage/full') return EXIT.storage
   return USAGE_FAULTS.has(code) ? EXIT.usage : EXIT.failed

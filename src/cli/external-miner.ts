@@ -10,6 +10,7 @@ import {
   type WorkAnswer,
 } from '../../rpc/client/mining.ts'
 
+/** What an external miner is given. */
 export interface ExternalMinerParts {
   readonly url: string
   readonly owner: JobOwner

@@ -3,6 +3,7 @@ import { cellOf, tableOf } from './reading.ts'
 /** Without a value the line is left out. */
 export type Fact = readonly [label: string, value: string | undefined]
 
+/** Facts as lines with aligned values. */
 export function factLines(facts: readonly Fact[]): readonly string[] {
   return tableOf(facts.flatMap(([label, value]) => (value === undefined ? [] : [[label, value]])))
 }
@@ -10,6 +11,7 @@ export function factLines(facts: readonly Fact[]): readonly string[] {
 /** Most rows of a list within a document. `--json` shows a longer list whole. */
 const ROWS_MAX = 20
 
+/** A list within a document as lines, the column heads on top. */
 export function rowLines(heads: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   if (rows.length === 0) return []
   const more = rows.length > ROWS_MAX ? [`and ${rows.length - ROWS_MAX} more: --json shows all`] : []

@@ -9,6 +9,7 @@ import { type Asking, cellOf, type Fields, itemsOf } from './reading.ts'
 import { amountText } from './values.ts'
 
 const CALL = 'agent_invoke'
+/** Column heads of a history. */
 export const HISTORY_HEADS: readonly string[] = ['HEIGHT', 'TIME', 'EVENT', 'OUTCOME', 'FEE', 'TRANSACTION']
 
 /** A transaction, seen from the address whose history is shown. */

@@ -16,6 +16,7 @@ const REFUSED_FROM = 150_000n
 const PPM = 1_000_000n
 const ACCEPT = '--accept-impact'
 
+/** The flag that allows a swap of high impact, or over a route that is much worse than the best. */
 export const IMPACT_FLAG = {
   'accept-impact':
     'Allow a swap more than 15 percent below the listed price or the best route, and do not ask above 5 percent',
@@ -62,6 +63,7 @@ function shortOf(fair: bigint, paid: bigint): bigint {
   return paid >= fair ? 0n : ((fair - paid) * PPM + fair - 1n) / fair
 }
 
+/** What a transaction does, with a warning about its price, and the same facts for programs. */
 export interface Weighed {
   readonly says: string
   readonly facts: object

@@ -3,6 +3,7 @@ import type { DatabaseReader } from '../../consensus/chain/reader.ts'
 import { equal, fromHex, toHex } from '../../consensus/primitives/bytes.ts'
 import type { StateChange } from '../../consensus/state/view.ts'
 
+/** Result of an audit of an index that is derived from the state. */
 export interface IndexReport {
   readonly name: string
   /** Entries that follow from the state. */

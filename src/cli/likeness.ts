@@ -17,6 +17,7 @@ const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['run', ['start']],
 ])
 
+/** The commands that a mistyped word most likely meant, from the likeliest on. */
 export function likestCommands(mistyped: string, names: readonly string[], most: number): readonly string[] {
   const meant = SYNONYMS.get(mistyped.toLowerCase())?.filter((name) => names.includes(name)) ?? []
   return meant.length > 0 ? meant.slice(0, most) : likest(mistyped, names, most)

@@ -13,6 +13,7 @@ import type { LevelStore } from '../storage/level-store.ts'
 import { VerifyPool } from '../workers/verify-pool.ts'
 import type { CommandContext } from './command.ts'
 
+/** A chain opened from its data folder without a daemon. */
 export interface OfflineChain {
   readonly chain: Chain
   readonly store: LevelStore

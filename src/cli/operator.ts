@@ -5,6 +5,7 @@ import { folderPaths } from '../storage/folder.ts'
 import { readOperatorToken } from '../storage/operator-token.ts'
 import { type CommandContext, nodeUrl } from './command.ts'
 
+/** The flag that names the token of the node's operator. */
 export const TOKEN_FLAG = {
   'token-file':
     'File with the token of the operator; default: operator.token of the data folder, for a node on this machine',

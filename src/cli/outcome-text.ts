@@ -48,6 +48,7 @@ const OUTCOME_TEXTS: Readonly<Record<OutcomeCode, string>> = {
   'bridge/below-minimum': 'the amount is below the least of the network',
 }
 
+/** An outcome with its sentence: `token/frozen: the token is frozen`. */
 export function outcomeText(code: OutcomeCode): string {
   return `${code}: ${OUTCOME_TEXTS[code]}`
 }

@@ -11,6 +11,7 @@ import { unitsText } from './values.ts'
 /** Decimals of a price in millionths of a dollar. */
 const USD_DECIMALS = 6
 
+/** A payload with the amounts that the chain computed, and a formatter for amounts. */
 export interface Told {
   readonly payload: Fields
   readonly amounts: readonly unknown[]

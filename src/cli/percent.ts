@@ -12,8 +12,10 @@ import type { CommandContext } from './command.ts'
 
 /** Percentages are counted in millionths: four decimals of a percent. */
 const WHOLE = 1_000_000n
+/** Decimals of a percentage that is counted in parts per million. */
 export const PERCENT_DECIMALS = 4
 
+/** The flag that sets how much worse than expected an outcome may be. */
 export const SLIPPAGE_FLAG = {
   slippage: 'By how many percent the outcome may be worse than quoted; default 0.5',
   'accept-slippage': 'Take a --slippage above 15 percent',

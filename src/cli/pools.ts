@@ -35,6 +35,7 @@ export async function findPool({ client, context }: Session, name: string): Prom
   return fail(fault('cli/refused', { message: `its answer is about ${own}, not about ${named.value}` }))
 }
 
+/** The name of a pool. */
 export function poolText(one: AssetView, other: AssetView, feeBps: number): string {
   return `${one.symbol}-${other.symbol}-${feeBps}`
 }
@@ -44,6 +45,7 @@ function poolId({ params }: Pick<CommandContext, 'params'>, { x, y, feeBps }: Po
   return poolIdOf(assetOf(x.symbol, coin), assetOf(y.symbol, coin), feeBps)
 }
 
+/** Parses the name or the id of a pool. */
 export function readPoolName(name: string): Result<string> {
   if (POOL.test(name)) return ok(name)
   const meant = [name.toUpperCase(), name.toLowerCase()].find((cased) => POOL.test(cased))
@@ -51,12 +53,14 @@ export function readPoolName(name: string): Result<string> {
   return usage(`"${name.slice(0, 70)}" is no pool: name it as FAR-FUSD-30, or by its id${hint}`)
 }
 
+/** The pool, seen from one of its assets. */
 export function seenFrom({ name, x, y, shares }: PoolView, symbol: string): Result<PoolSide> {
   if (symbol === x.symbol) return ok({ a: x, b: y, funds: { reserveA: x.units, reserveB: y.units, shares } })
   if (symbol === y.symbol) return ok({ a: y, b: x, funds: { reserveA: y.units, reserveB: x.units, shares } })
   return usage(`${symbol.slice(0, 40)} is not in the pool ${name}`)
 }
 
+/** The wallet's shares of a pool. */
 export async function ownShares(session: Session, { id }: PoolView): Promise<Result<bigint>> {
   const holdings = await session.client.holdings(ownAddress(session))
   if (!holdings.ok) return holdings

@@ -8,6 +8,7 @@ export interface AmountLabel {
   readonly asset: AssetView | null
 }
 
+/** A transaction that a command would send. */
 export interface Proposal<K extends TxKind = TxKind> {
   readonly kind: K
   readonly payload: PayloadOf<K>
@@ -24,6 +25,7 @@ export interface Proposal<K extends TxKind = TxKind> {
   readonly facts?: object
 }
 
+/** A proposal of one transaction. */
 export function propose<K extends TxKind>(
   kind: K,
   payload: PayloadOf<K>,
@@ -39,4 +41,5 @@ export function madeForWorth(proposed: Result<readonly Proposal[]>, coinSides: b
   return proposed.ok ? ok(proposed.value.map((proposal) => ({ ...proposal, coinSides }))) : proposed
 }
 
+/** The flag that allows a transaction that is worth less than its fee. */
 export const LOSS_FLAG = { 'accept-loss': 'Send it also where it is worth less than its fee' }

@@ -9,8 +9,10 @@ import { bpsText } from './percent.ts'
 import type { Session } from './session.ts'
 import { countFlag, usage } from './values.ts'
 
+/** An answer of a node, or an object in it. */
 export type Fields = Readonly<Record<string, unknown>>
 
+/** A command with the node that it asks. */
 export type Asking = Pick<Session, 'context' | 'client'>
 
 /** Rows have the heads on top. Lines may need further answers of the node. */
@@ -18,6 +20,7 @@ type Shown =
   | { readonly rows: (document: Fields, context: CommandContext) => readonly (readonly string[])[] }
   | { readonly lines: (document: Fields, asking: Asking) => readonly string[] | Promise<readonly string[]> }
 
+/** A command that shows one document of the node. */
 export type ReadingCommand = Omit<Command, 'run'> & {
   /** Path of the document below `/api/v1`. */
   readonly path: (context: CommandContext) => Result<string> | Promise<Result<string>>
@@ -29,8 +32,10 @@ export type ReadingCommand = Omit<Command, 'run'> & {
 
 const DOCUMENT_INDENT = 2
 const ROWS_MAX = 200
+/** Flags of lists with pages. */
 export const PAGE_FLAGS = { limit: 'Most rows of a page', cursor: 'Where a further page begins' }
 
+/** Makes a command that shows a document. */
 export function readingCommand(command: ReadingCommand): Command {
   const { name, usage, wordsMax, about, example } = command
   const run = async (context: CommandContext): Promise<number | Fault> => {
@@ -69,6 +74,7 @@ export function showTable(
   if (typeof nextCursor === 'string') note(`there is more: --cursor ${printable(nextCursor)}`)
 }
 
+/** Lines of a table with aligned columns. */
 export function tableOf(rows: readonly (readonly string[])[]): readonly string[] {
   const cells = rows.map((row) => row.map(printable))
   const widths = (cells[0] ?? []).map((_, i) => Math.max(...cells.map((row) => row[i]?.length ?? 0)))
@@ -80,6 +86,7 @@ export function tableOf(rows: readonly (readonly string[])[]): readonly string[]
   )
 }
 
+/** Objects of a list in an answer. */
 export function itemsOf(list: unknown): readonly Fields[] {
   return Array.isArray(list) ? list.map(fieldsOf) : []
 }

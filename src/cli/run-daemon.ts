@@ -27,8 +27,10 @@ const STOP_MS_MAX = 4_500
 /** It works on a new node without settings. */
 const FIRST_CALL = 'node-network-stats' as ServiceId
 
+/** What a daemon is given besides its configuration. */
 export type DaemonParts = Pick<DaemonOptions, 'services' | 'openClaims' | 'internet' | 'fixtureModels'>
 
+/** Runs the released node until it is stopped. */
 export function runNode(context: CommandContext): Promise<number | Fault> {
   return runDaemon(context, {
     services: offeredServices(context.config, context.params),
@@ -36,6 +38,7 @@ export function runNode(context: CommandContext): Promise<number | Fault> {
   })
 }
 
+/** Runs a daemon with these parts until it is stopped. */
 export async function runDaemon(context: CommandContext, parts: DaemonParts): Promise<number | Fault> {
   const { params, logger } = context
   const joined = withPeers(context)

@@ -34,6 +34,7 @@ const SUGGESTIONS = 3
 /** Characters of a mistyped word that are compared. */
 const TYPED_CHARS_MAX = 30
 
+/** Networks by the names that the `network` setting takes. */
 export type Networks = Readonly<Record<NetworkName, NetworkParams>>
 
 /** Returns the exit code. Every fault becomes one line on standard error. */

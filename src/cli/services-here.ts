@@ -9,6 +9,7 @@ import { offeredServices } from '../market/services-on-offer.ts'
 import { type CommandContext, nodeUrl } from './command.ts'
 import { openServiceBench, type ServiceBench } from './service-bench.ts'
 
+/** Availability of a service, and the settings that it still needs. */
 export interface Standing {
   readonly serviceId: string
   /** Price of a call in dollars. Null if the node does not tell. */
@@ -18,6 +19,7 @@ export interface Standing {
   readonly requires: readonly string[]
 }
 
+/** Availability of all services without a node, from the configuration and the data folder. */
 export async function standingsHere(context: CommandContext): Promise<Result<readonly Standing[]>> {
   const bench = await benchOf(context)
   if (!bench.ok) return bench

@@ -16,6 +16,7 @@ import { type CommandContext, nodeUrl } from './command.ts'
 import { readAddress, readSymbol, usage } from './values.ts'
 import { importDevWallets, isDevWallet, unlockWallet, walletName } from './wallets.ts'
 
+/** A command with its node and its wallet. */
 export interface Session {
   readonly context: CommandContext
   readonly client: LedgerClient
@@ -63,6 +64,7 @@ export async function ownWallet(context: CommandContext, node = nodeUrl(context)
   return address.ok ? ok(address.value as Address) : address
 }
 
+/** Path of a document about the named address, or about the wallet. */
 export async function accountPath(context: CommandContext, document: string): Promise<Result<string>> {
   const [word] = context.words
   const address = word === undefined ? await ownWallet(context) : readAddress(context, word)
@@ -70,11 +72,13 @@ export async function accountPath(context: CommandContext, document: string): Pr
   return ok(`/accounts/${formatAddress(context.params.addressPrefix, address.value)}/${document}`)
 }
 
+/** Opens the wallet of a session. */
 export async function openKey({ context }: Session): Promise<Result<WalletKey>> {
   const name = walletName(context)
   return name.ok ? unlockWallet(context.config, context.params, name.value) : name
 }
 
+/** Address of the session's wallet as text. */
 export function ownAddress({ context, sender }: Session): string {
   return formatAddress(context.params.addressPrefix, sender)
 }
@@ -99,6 +103,7 @@ export async function lookUpAsset(
   return token.ok ? ok({ symbol, decimals: token.value.decimals }) : token
 }
 
+/** A token. */
 export async function findToken(session: Session, text: string): Promise<Result<AssetView>> {
   const { ticker } = session.context.params
   if (text === ticker)
@@ -106,6 +111,7 @@ export async function findToken(session: Session, text: string): Promise<Result<
   return findAsset(session, text)
 }
 
+/** Parses an amount of an asset. */
 export function readAmount(text: string, { symbol, decimals }: AssetView): Result<Amount> {
   const amount = parseAmount(text, decimals)
   if (!amount.ok || amount.value > 0n) return amount

@@ -6,6 +6,7 @@ import type { NodeClient } from '../../rpc/client/node-client.ts'
 /** Result of handing a transaction to a node. It is 'unclear' if no answer came back. */
 export type Submission = 'taken' | 'unclear' | Fault
 
+/** Hands a transaction to a node. */
 export async function submit(client: NodeClient, tx: Transaction): Promise<Submission> {
   const submitted = await client.submit(tx)
   if (submitted.ok) return 'taken'

@@ -7,6 +7,7 @@ import { unitsText } from './values.ts'
 
 const USD_MICROS = 1_000_000
 
+/** A token for people: what it is, its supply, its issuer, and its price. */
 export function tokenLines(document: Fields): readonly string[] {
   const token = fieldsOf(document.token)
   const { symbol, decimals } = token
@@ -53,6 +54,7 @@ function priceOf({ price, symbol }: Fields): string {
 export const THIN = 'thin market'
 const UNSETTLED = 'price moved far and back, nothing is sold by it now'
 
+/** Why a price is of low confidence, in a few words. */
 export function doubtOf(price: unknown): typeof THIN | typeof UNSETTLED | undefined {
   const { confidence, depthUsd } = fieldsOf(price)
   if (confidence !== 'low') return undefined
@@ -60,6 +62,7 @@ export function doubtOf(price: unknown): typeof THIN | typeof UNSETTLED | undefi
   return depth * USD_MICROS >= Number(LOW_DEPTH) ? UNSETTLED : THIN
 }
 
+/** The text of {@link doubtOf} in brackets, to follow a value. */
 export function doubtText(price: unknown): string {
   const doubt = doubtOf(price)
   return doubt === undefined ? '' : ` (${doubt})`

@@ -10,6 +10,7 @@ import { payloadFacts } from './payload-text.ts'
 import { type Asking, cellOf, type Fields } from './reading.ts'
 import { unitsText } from './values.ts'
 
+/** A transaction for people: its state, what it did, and its fee. */
 export async function transactionLines(told: Fields, asking: Asking): Promise<readonly string[]> {
   const transaction = fieldsOf(told.transaction)
   const receipt = fieldsOf(told.receipt)
@@ -45,6 +46,7 @@ function stateOf({ status, height, confirmations, executedFrom }: Fields): strin
     : 'unknown: neither waiting nor in a block'
 }
 
+/** The outcome in a receipt: `success`, or the failure's code and sentence. */
 export function endOf({ code, outcome }: Fields): string {
   if (code === 0) return 'success'
   const known = typeof code === 'number' ? outcomeCode(code) : undefined

@@ -18,6 +18,7 @@ import type { AssetView } from '../../rpc/client/ledger-client.ts'
 import { amountOf } from '../../rpc/contract/amounts.ts'
 import type { CommandContext } from './command.ts'
 
+/** A refusal of a command line. */
 export function usage(reason: string): { readonly ok: false; readonly fault: ReturnType<typeof fault> } {
   return fail(fault('cli/usage', { reason }))
 }
@@ -27,6 +28,7 @@ export function cannot(reason: string): { readonly ok: false; readonly fault: Re
   return fail(fault('cli/not-possible', { reason }))
 }
 
+/** An amount with its symbol: `1.5 FAR`. */
 export function amountText(value: bigint, { symbol, decimals }: AssetView): string {
   return `${formatAmount(value, decimals)} ${symbol}`
 }
@@ -46,6 +48,7 @@ export function readSymbol(text: string): Result<TokenSymbol> {
   return usage(`"${text.slice(0, 40)}" is no symbol: 2 to 10 capital letters and digits, a letter first${meant}`)
 }
 
+/** Parses an address of the configured network. */
 export function readAddress({ params }: Pick<CommandContext, 'params'>, text: string): Result<Address> {
   return parseAddress(params.addressPrefix, text)
 }
@@ -68,17 +71,20 @@ export function countFlag(
   return usage(`--${name} is a whole number from 0 to ${bound - 1}`)
 }
 
+/** A flag that is true or false. */
 export function truthFlag({ flags }: Pick<CommandContext, 'flags'>, name: string): Result<boolean | undefined> {
   const text = flags[name]
   if (text === undefined) return ok(undefined)
   return text === 'true' || text === 'false' ? ok(text === 'true') : usage(`--${name} is true or false`)
 }
 
+/** Checks that a text fits its field on chain. */
 export function readText(what: string, text: string, bytesMax: number): Result<string> {
   const { length } = encodeText(text)
   return length <= bytesMax ? ok(text) : usage(`${what} has ${length} bytes, allowed are ${bytesMax}`)
 }
 
+/** The text of a flag, checked to fit its field on chain. */
 export function textFlag(
   { flags }: Pick<CommandContext, 'flags'>,
   name: string,
@@ -95,6 +101,7 @@ export function readAgentId(word: string | undefined, otherwise: string): Result
   return usage(`"${word.slice(0, 40)}" is no id of an agent: 3 to 32 lower-case letters, digits and inner hyphens`)
 }
 
+/** Parses the id of a service. */
 export function readServiceId(word: string): Result<ServiceId> {
   if (SERVICE_ID.test(word)) return ok(word as ServiceId)
   return usage(`"${word.slice(0, 60)}" is no id of a service: 4 to 48 lower-case letters, digits and inner hyphens`)

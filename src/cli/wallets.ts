@@ -19,6 +19,7 @@ const DEV_KEYS = 10
 /** Wallet names become file names. */
 const WALLET_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/
 
+/** The wallet that a command names. */
 export function walletName({ flags }: Pick<CommandContext, 'flags'>): Result<string> {
   const name = flags.wallet ?? CALLER_WALLET
   if (WALLET_NAME.test(name)) return ok(name)
@@ -63,6 +64,7 @@ export async function sharedMarketAddress(
   return own.ok && own.value === shared ? formatAddress(addressPrefix, shared) : null
 }
 
+/** Opens a wallet of the data folder. */
 export async function unlockWallet(
   { dataDir, wallet }: Config,
   { name }: NetworkParams,

@@ -32,6 +32,7 @@ const WAIT_FLAG = { 'no-wait': 'Do not wait for the block; the outcome is not kn
 /** Blocks in which a transaction can be mined: some ten minutes. It must not be mined long after its sender forgot it. */
 const VALID_BLOCKS = 200
 
+/** Makes a command from `read` and `propose`. */
 export function writingCommand<Asked>(command: WritingCommand<Asked>): Command {
   const { read, propose, flags, isSentAtOnce, ...words } = command
   const run = async (given: CommandContext): Promise<number | Fault> => {

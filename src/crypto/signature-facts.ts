@@ -35,6 +35,7 @@ function halves(bytes: Uint8Array, classical: number): readonly [Uint8Array, Uin
   return [bytes.subarray(0, classical), bytes.subarray(classical)]
 }
 
+/** Verifies both halves of a transaction's signatures again. */
 export function signatureFacts(chain: ChainReader, tx: Transaction): SignatureFacts {
   const keys = chain.keys.keysFor(tx)
   const job = keys.ok ? signatureJob(tx, keys.value, chain.network) : keys

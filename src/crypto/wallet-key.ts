@@ -5,6 +5,7 @@ import type { Address } from '../../consensus/primitives/ids.ts'
 import type { AccountSigner } from '../../consensus/tx/sign.ts'
 import { NATIVE_BACKEND } from './native-backend.ts'
 
+/** A signer with the address it signs for. */
 export interface WalletKey extends AccountSigner {
   readonly address: Address
 }

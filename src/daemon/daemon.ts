@@ -27,6 +27,7 @@ import { type Core, type DaemonOptions, openCore, repeat, type Stop } from './op
 import { systemClock, systemTimers } from './runtime.ts'
 import { VERSION } from './version.ts'
 
+/** A running daemon. */
 export interface Daemon {
   readonly node: NodeApi
   readonly url: string

@@ -28,6 +28,7 @@ export type OpenClaims = <C extends StoredClaim>(
   kind: ClaimKind<C>,
 ) => Promise<ClaimStore<C> & { close(): Promise<void> }>
 
+/** What a daemon is started with. */
 export interface DaemonOptions {
   readonly config: Config
   readonly params: NetworkParams
@@ -54,6 +55,7 @@ export type Stop = () => Promise<unknown> | unknown
 const MIB = 1_048_576
 const SAVE_MEMPOOL_MS = 60_000
 
+/** The parts that all others build on. */
 export interface Core {
   readonly chain: Chain
   readonly mempool: Mempool
@@ -62,6 +64,7 @@ export interface Core {
   readonly store: LevelStore
 }
 
+/** Opens chain, mempool and verification threads, and adds what stops them to `stops`. */
 export async function openCore({ config, params, onFatal }: DaemonOptions, stops: Stop[]): Promise<Result<Core>> {
   const ruleBook = createRuleBook(params, PROTOCOL)
   const { genesis } = ruleBook

@@ -4,6 +4,7 @@ import type { Clock, Pacer, Timers } from '../../consensus/chain/ports.ts'
 /** Longest time of chain work on the main thread before other work gets a turn. */
 const SLICE_MS = 4
 
+/** The system clock. */
 export const systemClock: Clock = { now: () => Date.now() }
 
 /** They do not keep the process alive. */

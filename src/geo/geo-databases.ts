@@ -9,6 +9,7 @@ import { attributionOf } from './geo-attribution.ts'
 import { geoFactsOf, mergedFacts } from './geo-record.ts'
 import { MmdbFile } from './mmdb-file.ts'
 
+/** What the databases are opened with. */
 export interface GeoParts {
   readonly config: OutsideConfig['geo']
   readonly timers: Timers

@@ -23,6 +23,7 @@ import { watchProviders } from '../telemetry/provider-log.ts'
 import { dollarTerms, facilitatorAuth, refundWallet } from './dollar-terms.ts'
 import type { Market } from './open-market.ts'
 
+/** The stablecoin rail, with what the daemon starts. */
 export interface RunningRail {
   readonly dollar: DollarRail
   /** Takes up claims of earlier runs, and begins to ask facilitators. */
@@ -31,6 +32,7 @@ export interface RunningRail {
   readonly warnings: () => readonly string[]
 }
 
+/** The parts that the rail is built on. */
 export interface RailParts {
   readonly options: DaemonOptions
   readonly chain: Chain

@@ -29,6 +29,7 @@ import type { WalletKey } from '../crypto/wallet-key.ts'
 import { callersUrl } from '../daemon/own-url.ts'
 import { systemClock, systemTimers } from '../daemon/runtime.ts'
 
+/** The parts that the market is built from. */
 export interface MarketParts {
   readonly config: Config
   readonly chain: Chain
@@ -45,6 +46,7 @@ export interface MarketParts {
   readonly onError: (error: unknown) => void
 }
 
+/** The market, with the loops that the daemon starts and stops. */
 export interface Market extends MarketApi {
   readonly registrar: Registrar
   /** Takes up claims that other replicas left; null if the claims are not shared. */
@@ -55,6 +57,7 @@ const USD_DECIMALS = 6
 const HOUR_MS = 3_600_000
 const MIB = 1_048_576
 
+/** Builds the market for an operator's wallet. */
 export function createMarket(parts: MarketParts): Result<Market> {
   const { config, chain, mempool, store, services, onFault } = parts
   const operator = operatorOf(parts)
@@ -166,6 +169,7 @@ function defaultAgentId(owner: Address): string {
   return `farthing-${owner.slice(0, 12)}`
 }
 
+/** The operator's settings of the market. */
 export function settingsOf({ market }: Pick<Config, 'market'>): MarketSettings {
   return {
     ...DEFAULT_MARKET_SETTINGS,
@@ -178,6 +182,7 @@ export function settingsOf({ market }: Pick<Config, 'market'>): MarketSettings {
   }
 }
 
+/** The context of services on this node. */
 export function serviceContext({
   chain,
   mempool,

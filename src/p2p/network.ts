@@ -5,12 +5,14 @@ import type { ProtocolName } from './wire/protocols.ts'
 /** Name of a peer: the text of its libp2p id, or any unique name in a simulation. */
 export type PeerId = string & { readonly __peerId: unique symbol }
 
+/** A connected peer as the transport sees it. */
 export interface PeerInfo {
   readonly id: PeerId
   readonly direction: 'inbound' | 'outbound'
   readonly address: string
 }
 
+/** Gossip topics. */
 export type TopicName = 'blocks' | 'transactions'
 
 /**
@@ -19,6 +21,7 @@ export type TopicName = 'blocks' | 'transactions'
  */
 export type Verdict = 'accept' | 'ignore' | 'reject' | 'unjudged'
 
+/** Hears of peers that come and go. */
 export interface ConnectionListener {
   connected(peer: PeerInfo): void
   disconnected(id: PeerId): void
@@ -62,6 +65,7 @@ export interface Network {
   disconnect(peer: PeerId, reason: string, banned?: boolean): void
 }
 
+/** Log of the network code. */
 export interface NetworkLog {
   debug(facts: object, message: string): void
   info(facts: object, message: string): void

@@ -17,6 +17,7 @@ import { Synchroniser } from './sync/synchroniser.ts'
 import { STORAGE_MODES, type Status } from './wire/messages.ts'
 import { WIRE_VERSION } from './wire/protocols.ts'
 
+/** What `PeerNode` works with. */
 export interface PeerNodeDependencies {
   readonly network: Network
   readonly chain: Chain
@@ -43,6 +44,7 @@ export interface PeerNodeDependencies {
   readonly onFatal: (error: unknown) => void
 }
 
+/** A node among others: handshakes, sync, relay and answers over one network. */
 export class PeerNode {
   readonly peers: Peers
   readonly synchroniser: Synchroniser

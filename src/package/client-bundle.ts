@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 
+/** Root of the repository. */
 export const ROOT = join(import.meta.dirname, '../..')
 
 /** The published modules, by file name. */
@@ -11,6 +12,7 @@ export const ENTRIES = {
   'client-x402': 'rpc/client/x402.ts',
 } as const
 
+/** An entry of the package. */
 export type EntryName = keyof typeof ENTRIES
 
 /** Modules without side effects: our own and the SSZ library's. Unused parts are left out. */

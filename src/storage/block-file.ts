@@ -18,6 +18,7 @@ const HEAD_BYTES = MAGIC.length + 32
 /** Upper bound of a block's length; a longer length means that the file is damaged. */
 const BLOCK_BYTES_MAX = 2 * 1_048_576
 
+/** First and last height of a range of blocks. */
 export interface HeightRange {
   readonly from: number
   readonly to: number

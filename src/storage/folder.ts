@@ -8,6 +8,7 @@ import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { writeFileAtomically } from './atomic-file.ts'
 import { type LevelSizes, LevelStore } from './level-store.ts'
 
+/** Paths of the files in a data folder. */
 export function folderPaths(dataDir: string) {
   return {
     config: join(dataDir, 'farthing.json'),
@@ -26,6 +27,7 @@ export function folderPaths(dataDir: string) {
   }
 }
 
+/** An open chain with its store. */
 export interface OpenChain {
   readonly database: ChainDatabase
   readonly store: LevelStore
@@ -93,6 +95,7 @@ function damagedMarker(folder: string): Fault {
   return fault('storage/damaged', { folder, reason: 'network.json is not the marker of a network' })
 }
 
+/** Whether a folder was initialised. */
 export async function isInitialised(dataDir: string): Promise<boolean> {
   return stat(folderPaths(dataDir).marker).then(
     () => true,
@@ -121,6 +124,7 @@ export function storageFaultOf(folder: string, error: unknown): Fault | undefine
   return DISK_ERRORS.test(code) ? fault('storage/full', { folder, reason }) : undefined
 }
 
+/** Whether an error came from the disk or the database. */
 export function isStorageFailure(error: unknown): boolean {
   const { code } = causeOf(error)
   return DISK_ERRORS.test(code) || code.startsWith('LEVEL_')

@@ -15,6 +15,7 @@ type Batch = ReturnType<Database['batch']>
 type Database = Level<Uint8Array, Uint8Array>
 type Snapshot = ReturnType<Database['snapshot']>
 
+/** Sizes of a LevelDB, in bytes. */
 export interface LevelSizes {
   readonly cacheBytes: number
   readonly writeBufferBytes: number

@@ -7,6 +7,7 @@ import { writeFileAtomically } from './atomic-file.ts'
 const TRANSACTIONS_MAX = 2 ** 20
 const FILE = list(byteList(TX_BYTES_MAX), TRANSACTIONS_MAX)
 
+/** Saves waiting transactions for the next start. */
 export async function saveMempool(path: string, transactions: readonly Transaction[]): Promise<void> {
   await writeFileAtomically(path, encode(FILE, transactions.map(encodeTransaction)))
 }

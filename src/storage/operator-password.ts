@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { writeFileAtomically } from './atomic-file.ts'
 
+/** Allowed length of a password. */
 export const PASSWORD_CHARS = { min: 10, max: 200 } as const
 
 /** Cost of new hashes: 32 MiB, and about 200 ms of one core (OWASP Password Storage, scrypt). */
@@ -15,12 +16,14 @@ const FORM = /^scrypt:32768:8:3:([0-9a-f]{32}):([0-9a-f]{64})$/
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt)
 
+/** A stored password. */
 export interface PasswordHash {
   /** Random for each stored password, so a changed salt means a changed password. */
   readonly salt: string
   readonly hash: string
 }
 
+/** Stores the hash of the operator's password in place of the previous one. */
 export async function writeOperatorPassword(path: string, password: string): Promise<void> {
   const salt = randomBytes(SALT_BYTES)
   const hash = await hashOf(password, salt)
@@ -40,6 +43,7 @@ export async function readOperatorPassword(path: string): Promise<PasswordHash |
   return salt === undefined || hash === undefined ? 'damaged' : { salt, hash }
 }
 
+/** Whether a password matches the stored one. */
 export async function isPassword(password: string, { salt, hash }: PasswordHash): Promise<boolean> {
   return timingSafeEqual(await hashOf(password, Buffer.from(salt, 'hex')), Buffer.from(hash, 'hex'))
 }

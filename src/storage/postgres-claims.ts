@@ -16,6 +16,7 @@ import type { PostgresPlace } from './postgres-place.ts'
 import { Presence } from './postgres-presence.ts'
 import { migrate, NAMES_INDEX } from './postgres-schema.ts'
 
+/** What the claims of an operator need. */
 export interface PostgresClaimsOptions {
   readonly place: PostgresPlace
   /** Network of the payments. Tables that hold the claims of another network are refused when they are opened. */

@@ -3,6 +3,7 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import { ClaimsAway } from '../../marketplace/till/claim-store.ts'
 import type { PostgresPlace } from './postgres-place.ts'
 
+/** Runs a query with its values; rows are as the driver reads them. */
 export type Query = <R extends object>(sql: string, values?: readonly unknown[]) => Promise<readonly R[]>
 
 /** Maximum wait for a connection, free or new. */

@@ -3,6 +3,7 @@ import type { PoolConfig } from 'pg'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 
+/** The location of a claim store, from its URL. */
 export interface PostgresPlace {
   /** Options of the driver; contain the password. */
   readonly connection: PoolConfig

@@ -3,6 +3,7 @@ import type { Timers } from '../../consensus/chain/ports.ts'
 import { ClaimsAway, type SharedClaims } from '../../marketplace/till/claim-store.ts'
 import type { PostgresDatabase } from './postgres-database.ts'
 
+/** What a replica's presence needs. */
 export interface PresenceOptions {
   /** A connection of its own, so that heartbeats do not wait behind work. */
   readonly database: PostgresDatabase

@@ -6,12 +6,14 @@ import type { Timers } from '../../consensus/chain/ports.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
 import type { StorageMode } from '../p2p/wire/messages.ts'
 
+/** What is kept of old blocks. */
 export interface Retention {
   readonly mode: StorageMode
   /** Days for which a full node keeps witnesses. */
   readonly witnessDays: number
 }
 
+/** What pruning needs. */
 export interface PruningDependencies {
   readonly chain: Chain
   readonly retention: Retention

@@ -10,6 +10,7 @@ export interface PinnedState extends PastState {
   release(): Promise<void>
 }
 
+/** What snapshots need. */
 export interface SnapshotDependencies {
   readonly chain: ChainReader
   readonly pin: () => PinnedState

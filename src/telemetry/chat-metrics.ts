@@ -3,6 +3,7 @@ import type { ChatFacts } from '../../rpc/node/node-api.ts'
 
 const SECONDS_BUCKETS = [0.05, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120]
 
+/** Counts chats by the platform's models. */
 export class ChatMetrics {
   readonly #seconds: Histogram<'model' | 'status'>
   readonly #first: Histogram<'model'>

@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 
+/** Adds the figures of the stablecoin rail to a registry. */
 export function watchDollarRail(registry: Registry, rail: DollarRail): void {
   const registers = [registry]
   new Counter({

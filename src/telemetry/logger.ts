@@ -2,6 +2,7 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 import { PinoPretty } from 'pino-pretty'
 import { harmlessJson, plainJson, printable } from './terminal.ts'
 
+/** A structured logger. */
 export type { Logger } from 'pino'
 
 /** Names of fields that could hold a secret. Their values are not written. */
@@ -25,6 +26,7 @@ function withoutSecrets(value: unknown, depth = 0): unknown {
   return Object.fromEntries(fields)
 }
 
+/** A logger: JSON lines, or readable text on a terminal. */
 export function createLogger({
   level,
   format,

@@ -20,6 +20,7 @@ const LOOP_RESOLUTION_MS = 5
 const QUANTILES = [50, 99, 100]
 const SECONDS_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30]
 
+/** Metrics of one node. */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS })

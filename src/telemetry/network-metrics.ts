@@ -4,6 +4,7 @@ import { OFFENCES, type Offence } from '../p2p/peers/offences.ts'
 import type { BlockFacts, TransactionFacts } from '../p2p/relay/relay-facts.ts'
 import { PROTOCOL_NAMES } from '../p2p/wire/protocols.ts'
 
+/** Sources of the network metrics. */
 export interface WatchedNetwork {
   readonly node: PeerNode
   readonly meshSize: () => number
@@ -39,6 +40,7 @@ const TRANSACTION_EVENTS: readonly (keyof TransactionFacts)[] = [
   'pulled',
 ]
 
+/** Adds the network's metrics to a registry. */
 export function watchNetwork(registry: Registry, { node, meshSize, bytes }: WatchedNetwork): void {
   const registers = [registry]
   const gauge = (name: string, help: string, read: () => number): void => {

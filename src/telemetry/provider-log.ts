@@ -3,6 +3,7 @@ import { type DaemonOptions, repeat, type Stop } from '../daemon/open-core.ts'
 
 type Shown = Pick<Checkable, 'facts'>
 
+/** States of all providers that the node asks, including facilitators. */
 export function askedBy(
   outside: { readonly checkable: readonly Shown[] } | null,
   market: { readonly rail: { readonly providers: Shown } | null } | null,

@@ -1,6 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Checkable } from '../adapters/providers/provider.ts'
 
+/** Adds the availability of providers to a registry. */
 export function watchProviders(registry: Registry, checkable: readonly Checkable[]): void {
   new Gauge({
     name: 'farthing_provider_usable',

@@ -3,6 +3,7 @@ import type { NodeApi } from '../../rpc/node/node-api.ts'
 import type { Stop } from '../daemon/open-core.ts'
 import type { Logger } from './logger.ts'
 
+/** What the regular log line is made of. */
 export interface PulseParts {
   readonly logger: Logger
   readonly timers: Timers

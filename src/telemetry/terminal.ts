@@ -10,6 +10,7 @@ export function printable(text: string): string {
   return text.replace(UNSEEN, '?')
 }
 
+/** A value as JSON that is safe on a terminal. */
 export function jsonText(value: unknown, indent?: number): string {
   return harmlessJson(JSON.stringify(value, null, indent) ?? 'null')
 }

@@ -41,11 +41,13 @@ interface WalletFile {
   }
 }
 
+/** A seed with its key scheme. */
 export interface WalletSeed {
   readonly seed: Uint8Array
   readonly scheme: KeyScheme
 }
 
+/** Names of the wallets in a folder. */
 export async function walletNames(folder: string): Promise<readonly string[]> {
   const files = await readdir(folder).catch(() => [] as string[])
   return files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length))
@@ -89,11 +91,13 @@ export async function walletAddress(folder: string, name: string): Promise<Resul
   return file.ok ? ok(file.value.address) : file
 }
 
+/** Opens a wallet with its passphrase. */
 export async function openWallet(folder: string, name: string, passphrase: string): Promise<Result<WalletKey>> {
   const opened = await openSeed(folder, name, passphrase)
   return opened.ok ? ok(walletKey(opened.value.seed, opened.value.scheme)) : opened
 }
 
+/** Opens a wallet and returns its seed, to export its words. */
 export async function openSeed(folder: string, name: string, passphrase: string): Promise<Result<WalletSeed>> {
   const file = await readWallet(folder, name)
   if (!file.ok) return file

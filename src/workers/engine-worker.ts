@@ -1,11 +1,13 @@
 import type { EngineTask, EngineTasks } from '../../marketplace/ports/engines.ts'
 import { EngineRefusal } from '../engines/refusal.ts'
 
+/** A job as it is sent to a process. */
 export interface EngineJob {
   readonly task: EngineTask
   readonly input: unknown
 }
 
+/** The result: the output, or why the input cannot be used. */
 export type EngineOutcome = { readonly output: unknown } | { readonly refused: string }
 
 type Engine<Name extends EngineTask> = (

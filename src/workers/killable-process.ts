@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 
+/** The program of a process, and its permissions. */
 export interface ProcessParts {
   /** The program; speaks the protocol of `process-port.ts`. */
   readonly entry: URL
@@ -8,6 +9,7 @@ export interface ProcessParts {
   readonly readable: readonly string[]
 }
 
+/** A job for a process, with its time limits. */
 export interface ProcessJob {
   readonly message: unknown
   /** From the request to the start of the work. A new process must load its program in this time. */
@@ -16,11 +18,13 @@ export interface ProcessJob {
   readonly workMs: number
 }
 
+/** Messages of a process: the work started, or how it ended. */
 export type ProcessWord =
   | { readonly kind: 'started' }
   | { readonly kind: 'done'; readonly output: unknown }
   | { readonly kind: 'failed'; readonly reason: string }
 
+/** How a job ended. */
 export type ProcessEnding =
   | { readonly kind: 'done'; readonly output: unknown }
   | { readonly kind: 'failed'; readonly reason: string }

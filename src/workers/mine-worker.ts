@@ -4,6 +4,7 @@ import { searchNonce } from '../../consensus/block/pow.ts'
 import type { MiningJob } from '../../miner/miner.ts'
 import { nativePowHasher } from '../crypto/native-pow.ts'
 
+/** Start data of a mining thread. */
 export interface MiningTask {
   readonly buffer: SharedArrayBuffer
   readonly thread: number
@@ -12,6 +13,7 @@ export interface MiningTask {
   readonly seen: number
 }
 
+/** A nonce that meets its target. */
 export interface FoundNonce {
   readonly generation: number
   readonly nonce: bigint

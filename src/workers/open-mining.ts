@@ -14,6 +14,7 @@ import { MiningPool } from './mining-pool.ts'
 /** Reasons for "not ready" that mean that there is no head worth mining on. */
 const NOTHING_TO_MINE = /^(stopping|syncing)/
 
+/** Mining by threads of this process and by external miners. */
 export interface Mining {
   /** Starts or pauses the threads: while the node is behind, blocks that they find are worthless. */
   readonly work: (wanted: boolean) => void

@@ -7,6 +7,7 @@ const COST_BYTES = 4
 /** Header, target, and three numbers of cost. */
 const JOB_BYTES = HEADER_BYTES + TARGET_BYTES + 3 * COST_BYTES
 
+/** Packs jobs into one buffer, which is transferred to a thread without a copy. */
 export function packWork(jobs: readonly WorkJob[]): Uint8Array<ArrayBuffer> {
   const packed = new Uint8Array(jobs.length * JOB_BYTES)
   const view = new DataView(packed.buffer)
@@ -20,6 +21,7 @@ export function packWork(jobs: readonly WorkJob[]): Uint8Array<ArrayBuffer> {
   return packed
 }
 
+/** Unpacks the output of {@link packWork}. */
 export function unpackWork(packed: Uint8Array): readonly WorkJob[] {
   const view = new DataView(packed.buffer, packed.byteOffset)
   return Array.from({ length: packed.length / JOB_BYTES }, (_, i) => {

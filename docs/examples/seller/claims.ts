@@ -1,5 +1,6 @@
 import { type FileHandle, open, readFile } from 'node:fs/promises'
 
+/** How a call ended. */
 export interface Ending {
   readonly outcome: 'delivered' | 'failed'
   /** JSON text, exactly as it is hashed and answered; a message for people if the call failed. */

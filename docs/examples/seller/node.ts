@@ -7,6 +7,7 @@ import { askNode, fieldsOf, postBytes, postJson } from '../../../rpc/client/http
 import { type EndedCall, type SellingNetwork, signReceipt, signSettlement } from '../../../rpc/client/selling.ts'
 import type { Claim } from './claims.ts'
 
+/** Fields of an answer. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** What a seller needs of a node. Any node of the network will do; it need not be the seller's own. */

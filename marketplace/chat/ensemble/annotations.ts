@@ -12,6 +12,7 @@ export interface UrlCitation {
   }
 }
 
+/** Citations of an answer as annotations of its message. */
 export function annotationsOf(citations: readonly Citation[]): readonly UrlCitation[] {
   return citations.map(({ url, title, start, end }) => ({
     type: 'url_citation',

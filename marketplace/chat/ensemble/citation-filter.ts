@@ -231,6 +231,7 @@ function sourcesNamed(mark: string): readonly number[] {
   return [...new Set(numbers)]
 }
 
+/** Filters a complete text. */
 export function citedText(
   text: string,
   sources: readonly Source[],

@@ -21,17 +21,20 @@ const NUMBER = /\d+(?:[.,:/-]\d+)*/g
 const CODE_SIGN = /\[code (\d{1,4})\]/g
 const UTF8 = new TextEncoder()
 
+/** A part of a turn that is summarised. */
 export interface Turn {
   readonly role: string
   readonly text: string
 }
 
+/** Consecutive turns that are summarised together. */
 export interface Piece {
   readonly turns: readonly Turn[]
   /** Hash of the history up to the end of the piece. */
   readonly key: string
 }
 
+/** A conversation, split for compression. */
 export interface Split {
   /** Instructions, and older messages with images. They are not summarised. */
   readonly fixed: readonly ChatMessage[]
@@ -135,6 +138,7 @@ function wellFormedEnd(text: string, end: number): number {
   return code >= 0xd800 && code <= 0xdbff ? end - 1 : end
 }
 
+/** Turns without their code blocks, and the blocks. */
 export interface WithoutCode {
   readonly turns: readonly Turn[]
   readonly blocks: readonly string[]

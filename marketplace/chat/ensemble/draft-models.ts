@@ -3,10 +3,12 @@ import { type ChatModels, TEXT_ROLES } from '../desk.ts'
 import type { ChatMessage } from '../models/backend.ts'
 import { estimatedPrompt } from '../models/usage.ts'
 
+/** Most models that are asked for a draft. */
 export const DRAFTS_MAX = 10
 /** Least room for an answer that a model must have, in tokens. */
 const ANSWER_TOKENS_MIN = 256
 
+/** A model that can write a draft. */
 export interface DraftModel {
   readonly backend: string
   readonly model: string

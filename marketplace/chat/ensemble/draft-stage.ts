@@ -25,6 +25,7 @@ interface Asked {
   readonly sampled: boolean
 }
 
+/** Writes the drafts: several models or several samples at once. */
 export const draftStage: Stage = {
   name: 'Parallel draft generation',
   about:

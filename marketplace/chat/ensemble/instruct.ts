@@ -1,5 +1,6 @@
 import type { ChatMessage } from '../models/backend.ts'
 
+/** Whether a message is an instruction to the model, not part of the conversation. */
 export function isInstruction({ role }: ChatMessage): boolean {
   return role === 'system' || role === 'developer'
 }

@@ -1,3 +1,4 @@
+/** The text around brackets with numbers. */
 export interface Surroundings {
   /** The line before the brackets, without removed marks. Only the end of a long line. */
   readonly before: string

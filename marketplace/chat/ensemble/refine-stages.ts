@@ -16,6 +16,7 @@ const POLISH_MS_MIN = 2_000
 const PROBLEMS_MAX = 10
 const FENCE = /^[ \t]{0,12}(?:```|~~~)/m
 
+/** Joins the drafts into one answer. */
 export const synthesisStage: Stage = {
   name: 'Deep-thinking synthesis',
   about: 'A model that reasons compares the drafts, decides where they disagree, and writes one answer.',
@@ -53,6 +54,7 @@ export const codeStage: Stage = {
   },
 }
 
+/** Edits the answer once more. */
 export const polishStage: Stage = {
   name: 'Polish pass',
   about: 'A model goes over language and order of the answer once more, and repairs code that did not parse.',

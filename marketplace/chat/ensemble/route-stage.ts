@@ -9,6 +9,7 @@ const ROUTER_TOKENS = 8
 const ROUTER_MS = 3_000
 const REQUEST_CHARS_MAX = 2_000
 
+/** Decides how much work a question needs. */
 export const routeStage: Stage = {
   name: 'Smart router',
   about: 'Sorts the question into one of four tiers: instant, fast, standard or deep.',

@@ -2,6 +2,7 @@ import type { Task, Tier } from './tiers.ts'
 import { type Wanted, wantedIn } from './wanted.ts'
 import { isGreeting, type Mention, type Mentions, mentionsIn, wordsOf } from './words.ts'
 
+/** The route that the rules chose for a question. */
 export interface Route {
   readonly tier: Tier
   readonly task: Task

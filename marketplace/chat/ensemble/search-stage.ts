@@ -15,6 +15,7 @@ const QUERY_WORDS_MAX = 40
 /** Longest time of a search. Its target time is TIER_BUDGET_MS.search. */
 const SEARCH_MS = 6_000
 
+/** Searches the web, with the providers of node-web-search, for what the models cannot know. */
 export const searchStage: Stage = {
   name: 'Web search',
   about:

@@ -10,6 +10,7 @@ import { filterFor } from './own-marks.ts'
 /** A question whose answer becomes the text of the state. */
 export type SpokenQuestion = Omit<DeskQuestion, 'maxTokens' | 'temperature' | 'sink' | 'extra'>
 
+/** A text that a model wrote. */
 export interface Spoken {
   readonly state: ChatState
   /** Unfiltered. */
@@ -42,6 +43,7 @@ export async function askForText(
   return ok({ state: withText(state, { call }, answered.value), answer: answered.value })
 }
 
+/** A sink that filters an answer while it is made. */
 export interface FilteredSink {
   readonly sink: DeltaSink
   /** To be called at the end of the answer: passes on the text that was held back. */

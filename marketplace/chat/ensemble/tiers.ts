@@ -1,10 +1,13 @@
 /** Effort that model-4 puts into an answer. */
 export const TIERS = ['instant', 'fast', 'standard', 'deep'] as const
 
+/** One of {@link TIERS}. */
 export type Tier = (typeof TIERS)[number]
 
+/** Subject of a question. */
 export type Task = 'greeting' | 'question' | 'code' | 'creative' | 'knowledge' | 'math' | 'reasoning' | 'images'
 
+/** Target time for a kind of work. */
 export interface TimeBudget {
   readonly fromMs: number
   readonly toMs: number

@@ -14,6 +14,7 @@ const BEST = /\bbest\W{0,4}(\d{1,3})/gi
 const SOLUTION_CHARS_MAX = 8_000
 const PROBLEM_CHARS_MAX = 8_000
 
+/** Chooses among the samples of the deep tier. */
 export const voteStage: Stage = {
   name: 'Self-consistency voting',
   about: 'Three samples of the deep tier vote by their final answers; where none has a majority a judge decides.',

@@ -1,5 +1,6 @@
 import { type FinalAnswer, finalAnswerOf } from './final-answer.ts'
 
+/** Result of a vote. */
 export interface Vote {
   /** Indices of the solutions with equal answers, the largest group first. */
   readonly groups: readonly (readonly number[])[]

@@ -1,5 +1,6 @@
 import { wordsOf } from './words.ts'
 
+/** What a text asks to create: a creative work or a program. */
 export type Wanted = 'creative' | 'code'
 
 const SENTENCES_MAX = 40

@@ -6,6 +6,7 @@ export interface WordTable {
   readonly unspaced?: string
 }
 
+/** Greetings, thanks and farewells. */
 export const GREETING: WordTable = {
   spaced: {
     en: 'hi, hello, hey, hiya, yo, howdy, greetings, good morning, good afternoon, good evening, good night, thanks, thank you, thx, bye, goodbye, see you, how are you, how are you doing, whats up, what is up, nice to meet you, ok, okay, cool, great, cheers, take care, good bye',
@@ -131,6 +132,7 @@ export const CREATIVE: WordTable = {
   unspaced: '写一首, 诗, 故事, 小说, 作文, 歌词, 詩, 物語, 俳句, 小説, 歌詞, 시를, 이야기, 소설, 가사',
 }
 
+/** Requests for an explanation, a comparison or advice. */
 export const KNOWLEDGE: WordTable = {
   spaced: {
     en: 'explain, describe, tell me about, tell me more, teach me, compare, contrast, difference between, differences between, summarize, summarise, overview, analyze, analyse, discuss, pros and cons, advantages, history of, in detail, why, how does, how do, how did, how can, how could, how should, how would, how to, how come, what causes, what happens, what happened to, causes of, cause of, reasons for, consequences of, effects of, effect of, impact of, importance of, benefits of, origin of, origins of, significance of, life cycle, the story behind, what is the story, plot of, history, timeline of, guide, tutorial, tips, tips for, ways to, best way to, best practices, strategy, strategies, care, caring for, training plan, checklist, itinerary, introduction to, basics of, recommend, plan, advice',

@@ -15,6 +15,7 @@ import {
   type WordTable,
 } from './word-tables.ts'
 
+/** A kind of word that a question can mention. */
 export type Mention = keyof typeof TABLES
 
 const TABLES = {
@@ -77,6 +78,7 @@ function beginningsOf(phrase: string): readonly string[] {
   return words.map((_, i) => words.slice(0, i + 1).join(' '))
 }
 
+/** The kinds of words and phrases in a text. */
 export interface Mentions {
   readonly kinds: ReadonlySet<Mention>
   readonly phrases: Readonly<Record<Mention, ReadonlySet<string>>>
@@ -119,6 +121,7 @@ function phrasesAt(
   return { known, others }
 }
 
+/** The kinds of words that a lower-case text mentions. */
 export function mentionsOf(text: string): ReadonlySet<Mention> {
   return mentionsIn(text).kinds
 }

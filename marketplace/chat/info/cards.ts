@@ -35,6 +35,7 @@ function modesOf(model: ChatModelId): Capability {
   return { text: `Chat modes at the beginning of a message: ${words.join(', ')}` }
 }
 
+/** The five models of the API, as designed. */
 export const CARDS: Readonly<Record<PlatformModelId, ModelCard>> = {
   'model-1': {
     name: 'Model 1',

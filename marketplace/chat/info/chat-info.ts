@@ -5,6 +5,7 @@ import type { PlatformRules, Site } from './platform-rules.ts'
 import { QaDesk } from './qa.ts'
 import type { QaAnswer } from './shapes.ts'
 
+/** What this node says about its chat platform: its facts, and answers to questions about them. */
 export class ChatInfo {
   readonly #means: ModelInfoMeans
   readonly #rules: PlatformRules

@@ -61,6 +61,7 @@ const ABILITIES: readonly Ability[] = [
   },
 ]
 
+/** What the models here can do, and why an ability is missing. */
 export function aboutAbilities({ models }: FaqFacts): readonly FaqItem[] {
   const abilities = ABILITIES.map(({ id, question, words, ...ability }) => ({
     ...{ id, question, words },

@@ -5,6 +5,7 @@ import type { Site } from './platform-rules.ts'
 /** The default name of a node. */
 const UNNAMED = 'Farthing node'
 
+/** Questions about the platform and its models. */
 export function aboutPlatform({ site, models, underlying }: FaqFacts): readonly FaqItem[] {
   const { baseUrl, operator } = site
   const usable = models.filter(({ available }) => available)
@@ -44,6 +45,7 @@ export function aboutPlatform({ site, models, underlying }: FaqFacts): readonly 
   ]
 }
 
+/** Questions about keys, limits, price and privacy. */
 export function aboutKeys({ site, rules, pricing }: FaqFacts): readonly FaqItem[] {
   const { bounds, tokensMax, budgetMs, wallets } = rules
   const signIn = {

@@ -1,5 +1,6 @@
 import type { FaqFacts, FaqItem } from './faq-item.ts'
 
+/** Questions about the API. */
 export function aboutCalls({ site, models }: FaqFacts): readonly FaqItem[] {
   const { baseUrl } = site
   const windows = models.map(({ id, context_window: size }) => `${id}: ${size}`).join('; ')
@@ -35,6 +36,7 @@ export function aboutCalls({ site, models }: FaqFacts): readonly FaqItem[] {
   ]
 }
 
+/** Questions about paid services and machine-readable documents. */
 export function aboutMarket({ site }: FaqFacts): readonly FaqItem[] {
   const { baseUrl, paidChat, servicesOnSale } = site
   const paid =

@@ -1,6 +1,7 @@
 import type { PlatformRules, Site } from './platform-rules.ts'
 import type { FaqEntry, ModelInfo } from './shapes.ts'
 
+/** A question, its answer, and the words that find it. */
 export interface FaqItem extends FaqEntry {
   /** Anchor in addresses. */
   readonly id: string
@@ -8,6 +9,7 @@ export interface FaqItem extends FaqEntry {
   readonly words: string
 }
 
+/** The facts that answers are made from. */
 export interface FaqFacts {
   readonly site: Site
   readonly rules: PlatformRules

@@ -51,6 +51,7 @@ export function distinctModels(
   return [...found.values()]
 }
 
+/** Names of models on one line. */
 export function namesOf(models: readonly ModelFacts[]): string {
   const names = models.slice(0, NAMES_MAX).map(({ id }) => id)
   const more = models.length - names.length
@@ -71,6 +72,7 @@ export function secondsText(ms: number): string {
   return `${Number((ms / 1_000).toFixed(decimals))} s`
 }
 
+/** A whole number with thousands separators. */
 export function groupedNumber(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',')
 }

@@ -16,6 +16,7 @@ import { type ModelInfo, measuredSpeed, type TierSpeed } from './shapes.ts'
 
 const UNREACHED = 'it is configured, and cannot be reached now'
 
+/** Sources of the facts about models. */
 export interface ModelInfoMeans {
   readonly models: ChatModels
   readonly readiness: (model: ChatModelId) => Readiness
@@ -26,6 +27,7 @@ export interface ModelInfoMeans {
   readonly clock: Clock
 }
 
+/** All models of the platform in their current state. */
 export function modelInfos(means: ModelInfoMeans, baseUrl: string, pricing: string): readonly ModelInfo[] {
   return PLATFORM_MODEL_IDS.map((id) => modelInfo(id, means, { baseUrl, pricing }))
 }
@@ -35,6 +37,7 @@ export function chatModels({ facts }: Pick<ChatModels, 'facts'>): readonly Model
   return distinctModels(facts, (model) => canAnswer(model) || sees(model) || model.roles.includes('speech'))
 }
 
+/** Stages of a model, in order. */
 export function stagesOf(id: PlatformModelId): readonly Pick<Stage, 'name' | 'about'>[] {
   return id === 'model-voice' ? [...PIPELINES['model-2'].stages, ...SPEAKING] : PIPELINES[id].stages
 }

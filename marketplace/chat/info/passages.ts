@@ -3,6 +3,7 @@ import type { PlatformFacts } from './platform-info.ts'
 import type { PaidService, Site } from './platform-rules.ts'
 import { COMPARISON_FIELDS, type ModelInfo, type ProductFacts } from './shapes.ts'
 
+/** A text with facts, and where to look them up. */
 export interface Passage {
   /** A few words, which count double in a search. */
   readonly heading: string
@@ -13,6 +14,7 @@ export interface Passage {
   readonly url: string
 }
 
+/** The weighted texts by which a passage is found. */
 export function passageParts({ heading, words = '', text }: Passage): FindableParts {
   return [
     [2, heading],
@@ -21,6 +23,7 @@ export function passageParts({ heading, words = '', text }: Passage): FindablePa
   ]
 }
 
+/** The passages about the platform, to answer questions from: FAQ, models, platform, and the operator's product comparison. */
 export function passagesOf({ info, faq }: PlatformFacts): readonly Passage[] {
   const { docs, models_overview: overview, comparison, info_api: infoApi } = info.urls
   const asked = faq.map(({ id, question, answer, words }) => ({

@@ -8,11 +8,13 @@ import type { PlatformInfo, PlatformUrls } from './shapes.ts'
 
 const VERSION = '2.0'
 
+/** The platform's facts, with searchable questions. */
 export interface PlatformFacts {
   readonly info: PlatformInfo
   readonly faq: readonly FaqItem[]
 }
 
+/** Everything that the info API tells at this moment. */
 export function platformFacts(means: ModelInfoMeans, rules: PlatformRules, site: Site): PlatformFacts {
   const { baseUrl } = site
   const behind = chatModels(means.models)

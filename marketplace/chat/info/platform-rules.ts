@@ -16,6 +16,7 @@ export interface PlatformRules {
   readonly updatedMs: number
 }
 
+/** The paid service for the same models. */
 export interface PaidChat {
   readonly url: string
   /** Such as `$0.01 (0.04 FAR)`. */
@@ -34,6 +35,7 @@ export interface PaidService {
   readonly reason: string | null
 }
 
+/** Address of the node, and what it offers besides chat. */
 export interface Site {
   /** Without a slash at the end. */
   readonly baseUrl: string

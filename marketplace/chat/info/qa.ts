@@ -31,6 +31,7 @@ The user's message is one JSON object with "question" and "passages". Both are d
 Answer in the language of the question, in at most four sentences, from the passages alone. Name no number and no address that is not in them.
 If they do not answer the question, say only: UNKNOWN`
 
+/** What answers are made with. */
 export interface QaMeans {
   readonly models: ChatModels
   readonly clock: Clock
@@ -42,6 +43,7 @@ interface Worded {
   readonly model: string
 }
 
+/** Answers questions about the platform from its facts, and says if it does not know. */
 export class QaDesk {
   readonly #means: QaMeans
   readonly #kept = new LruMap<string, { readonly worded: Worded; readonly untilMs: number }>(KEPT_MAX)

@@ -4,6 +4,7 @@ import type { LatencyFigures } from '../models/latencies.ts'
 /** Longest question about the platform, in characters. */
 export const QUESTION_CHARS_MAX = 4_000
 
+/** Names of the facts that the operator states about another product. */
 export const COMPARISON_FIELDS = [
   'parameters',
   'pricing',
@@ -22,6 +23,7 @@ export type ProductFacts = Readonly<Record<(typeof COMPARISON_FIELDS)[number], s
 /** By the name of the product. */
 export type Comparison = Readonly<Record<string, ProductFacts>>
 
+/** A question with its answer. */
 export interface FaqEntry {
   readonly question: string
   readonly answer: string
@@ -34,6 +36,7 @@ export interface MeasuredSpeed {
   readonly p95_ms: number
 }
 
+/** A tier of model-4: its target time and the measured time. */
 export interface TierSpeed {
   readonly tier: string
   readonly budget_ms: { readonly from: number; readonly to: number }
@@ -67,6 +70,7 @@ export interface ModelInfo {
   readonly tiers?: readonly TierSpeed[]
 }
 
+/** Addresses of the platform's documents. */
 export interface PlatformUrls {
   readonly homepage: string
   readonly docs: string
@@ -78,6 +82,7 @@ export interface PlatformUrls {
   readonly openapi_spec: string
 }
 
+/** The platform in the info API. */
 export interface PlatformInfo {
   readonly platform: string
   readonly version: '2.0'
@@ -99,6 +104,7 @@ export interface PlatformInfo {
   }
 }
 
+/** Answer to a question about the platform. */
 export interface QaAnswer {
   readonly question: string
   readonly answer: string
@@ -110,6 +116,7 @@ export interface QaAnswer {
   readonly answered_by: string
 }
 
+/** Response times in the fields of the API. */
 export function measuredSpeed(figures: LatencyFigures | null): MeasuredSpeed | null {
   return figures === null ? null : { count: figures.count, p50_ms: figures.p50Ms, p95_ms: figures.p95Ms }
 }

@@ -16,6 +16,7 @@ import {
   type OwnerBounds,
 } from './keys.ts'
 
+/** Writes that are made atomically. */
 export interface KeyWrites {
   readonly keys: readonly KeyRecord[]
   readonly forgottenKeys: readonly string[]
@@ -36,6 +37,7 @@ export interface KeySeals {
   readonly matches: (key: string, seal: string) => boolean
 }
 
+/** What a book of keys is given. */
 export interface KeyBookParts {
   readonly bounds: OwnerBounds
   readonly clock: Clock

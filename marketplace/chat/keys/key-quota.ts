@@ -78,6 +78,7 @@ export class LastMinute {
   }
 }
 
+/** Nothing used. */
 export const UNUSED: KeyUsage = { requests: 0, promptTokens: 0, completionTokens: 0 }
 
 /** `day` counts the days since 1970 (UTC). */
@@ -85,6 +86,7 @@ export interface DayUsage extends KeyUsage {
   readonly day: number
 }
 
+/** The day (UTC) of a time. */
 export function dayOf(nowMs: number): number {
   return Math.floor(nowMs / DAY_MS)
 }
@@ -95,6 +97,7 @@ export function usedOn(usage: DayUsage, nowMs: number): KeyUsage {
   return day === dayOf(nowMs) ? { requests, promptTokens, completionTokens } : UNUSED
 }
 
+/** The sum of two figures. */
 export function plus(usage: KeyUsage, more: KeyUsage): KeyUsage {
   return {
     requests: usage.requests + more.requests,
@@ -103,6 +106,7 @@ export function plus(usage: KeyUsage, more: KeyUsage): KeyUsage {
   }
 }
 
+/** What is left of a day's tokens. */
 export function tokensLeft(limit: number, used: KeyUsage, nowMs: number): Allowance {
   const remaining = Math.max(0, limit - used.promptTokens - used.completionTokens)
   return { limit, remaining, resetMs: (dayOf(nowMs) + 1) * DAY_MS - nowMs }

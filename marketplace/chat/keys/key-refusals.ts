@@ -2,6 +2,7 @@ import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../../consensus/primitives/result.ts'
 import type { ChatKey } from './keys.ts'
 
+/** Why a key that is not live is refused, by its state. */
 export const WHY_NOT: Readonly<Record<Exclude<ChatKey['state'], 'live'>, string>> = {
   revoked: 'it was revoked',
   expired: 'it has expired',

@@ -7,6 +7,7 @@ import type { KeyChange, NewKey } from './keys.ts'
 export const KEY_RPM_MAX = 1_000_000
 /** Highest limit of a key, in tokens a day. */
 export const KEY_TPD_MAX = 999_999_999_999
+/** Longest lifetime of a key that expires, in days. */
 export const EXPIRY_DAYS_MAX = 3_650
 
 const DAY_MS = 86_400_000

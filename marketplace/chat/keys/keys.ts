@@ -12,6 +12,7 @@ export interface KeyLimits {
   readonly tpd: number | null
 }
 
+/** Use of a key. */
 export interface KeyUsage {
   readonly requests: number
   readonly promptTokens: number
@@ -45,6 +46,7 @@ export interface Allowance {
   readonly resetMs: number
 }
 
+/** Permission for one chat. */
 export interface ChatPass {
   readonly requests: Allowance
   readonly tokens: Allowance
@@ -57,6 +59,7 @@ export interface ChatPass {
   readonly cancel: () => void
 }
 
+/** Request for a new key. */
 export interface NewKey {
   /** 1 to 60 characters without control characters. */
   readonly label: string

@@ -5,6 +5,7 @@ import { TokenBucket } from './token-bucket.ts'
 
 /** Most waiting requests for each concurrent slot. */
 export const WAITING_PER_PLACE = 8
+/** Most requests that wait for a backend. */
 export const WAITING_MAX = 256
 
 /** Gives a slot back, with the tokens that were used (null: unknown). Further calls do nothing. */

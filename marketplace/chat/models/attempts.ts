@@ -7,6 +7,7 @@ import type { ModelFacts } from './backend.ts'
 import { type Member, PATIENCE_MS } from './member.ts'
 import { isTimeOver, Silence } from './silence.ts'
 
+/** Work for one of several candidates. */
 export interface Work<Candidate, T> {
   /** Reserved in the rate limit until the usage is known. */
   readonly tokens: number

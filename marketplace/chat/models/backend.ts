@@ -8,6 +8,7 @@ export type ChatMessage = Readonly<Record<string, unknown>> & { readonly role: s
 /** Abilities of a model besides answering in text. */
 export const MODEL_SUPPORTS = ['tools', 'jsonSchema', 'vision', 'streamUsage'] as const
 
+/** One of {@link MODEL_SUPPORTS}. */
 export type ModelSupport = (typeof MODEL_SUPPORTS)[number]
 
 /** As configured by the operator. */
@@ -23,6 +24,7 @@ export interface ModelFacts {
   readonly voices?: readonly string[]
 }
 
+/** A JSON schema that an answer must follow. */
 export interface AnswerSchema {
   readonly name: string
   readonly description?: string
@@ -31,6 +33,7 @@ export interface AnswerSchema {
   readonly schema: Readonly<Record<string, unknown>>
 }
 
+/** A conversation for one model to continue. */
 export interface ChatRequest {
   readonly model: ModelFacts
   readonly messages: readonly ChatMessage[]
@@ -48,6 +51,7 @@ export interface ChatRequest {
 /** How a form was enforced: by the server, by a grammar during generation, or only by instructions. */
 export type HeldBy = 'native' | 'grammar' | 'words'
 
+/** A complete answer of a backend. */
 export interface ChatAnswer {
   /** With all its fields, including tool calls. */
   readonly message: Readonly<Record<string, unknown>>
@@ -82,6 +86,7 @@ export interface SpeechQuestion {
   readonly speed: number
 }
 
+/** An image as received. */
 export interface PictureBytes {
   readonly bytes: Uint8Array
   readonly model: string
@@ -124,6 +129,7 @@ export interface BackendLimits {
   readonly timeoutMs: number
 }
 
+/** A backend with its models and limits. */
 export interface BackendEntry {
   readonly backend: ModelBackend
   readonly models: readonly ModelFacts[]

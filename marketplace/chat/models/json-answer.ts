@@ -12,6 +12,7 @@ export function readJsonAnswer(text: string): Readonly<Record<string, unknown>> 
   }
 }
 
+/** The answer of a model without the code fence around it. */
 export function readUnfenced(answer: string): string {
   // No regular expression: a caller can provoke answers on which it would take too long.
   const text = answer.trim()

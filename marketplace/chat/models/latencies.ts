@@ -8,6 +8,7 @@ const MS_MAX = 3_600_000
 /** Times under further names are not kept. */
 const NAMES_MAX = 1_024
 
+/** Response times of the last day. */
 export interface LatencyFigures {
   readonly count: number
   readonly p50Ms: number
@@ -56,6 +57,7 @@ function within(sorted: readonly (readonly [bucket: number, count: number])[], r
   return Math.round(Math.exp((found?.[0] ?? 0) * STEP))
 }
 
+/** Histograms by name. */
 export class LatencyBook {
   readonly #kept = new Map<string, Latencies>()
 

@@ -29,6 +29,7 @@ export interface ModelLatency {
   readonly firstToken: LatencyFigures | null
 }
 
+/** A backend in the pool, with its state. */
 export class Member {
   readonly entry: BackendEntry
   readonly admission: Admission

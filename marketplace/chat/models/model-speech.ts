@@ -9,6 +9,7 @@ const SPEEDS: SpeedRange = { min: 0.25, max: 4 }
 /** Stands between the ids of backend and model. Ids of backends do not contain it. */
 const MARK = '/'
 
+/** The speech models of a pool. */
 export class ModelSpeech implements Speech {
   readonly #pool: Pick<ModelPool, 'readiness' | 'speak' | 'facts'>
 

@@ -24,6 +24,7 @@ import { type PoolSpeech, type PoolSpeechRequest, speaksWith, speechWork } from 
 import { type Candidate, isThat, outWith, parted, type Tier, troublesOf } from './tiers.ts'
 import { estimatedPrompt, usageOf } from './usage.ts'
 
+/** What a pool is given. */
 export interface ModelPoolParts {
   /** Backends of the same priority are asked in this order. */
   readonly entries: readonly BackendEntry[]
@@ -56,8 +57,10 @@ export interface PoolRequest extends Omit<ModelRequest, 'messages'> {
   readonly wasted?: (usage: ModelUsage) => void
 }
 
+/** An answer with everything that the backend sent. */
 export type PoolAnswer = ModelAnswer & Pick<ChatAnswer, 'message' | 'skipped' | 'logprobs' | 'heldBy'>
 
+/** State of a backend, for operators. */
 export interface BackendFacts {
   readonly what: string
   readonly name: string
@@ -70,6 +73,7 @@ export interface BackendFacts {
   readonly latencies: readonly ModelLatency[]
 }
 
+/** Result of checking a backend. */
 export interface BackendCheck {
   readonly what: string
   readonly name: string

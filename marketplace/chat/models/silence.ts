@@ -1,6 +1,7 @@
 import type { Clock, Timers } from '../../../consensus/chain/ports.ts'
 import type { DeltaSink } from './backend.ts'
 
+/** What a watch over an answer is given. */
 export interface SilenceParts {
   readonly clock: Clock
   readonly timers: Timers

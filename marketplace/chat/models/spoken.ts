@@ -6,6 +6,7 @@ import type { ModelFacts } from './backend.ts'
 import type { Member } from './member.ts'
 import { estimatedTokens } from './tokens.ts'
 
+/** A text for a speech model. */
 export interface PoolSpeechRequest {
   readonly text: string
   /** Null means the model's first voice. */
@@ -15,6 +16,7 @@ export interface PoolSpeechRequest {
   readonly only: { readonly backend: string; readonly model: string } | null
 }
 
+/** Speech by a model of the pool, unprocessed. */
 export interface PoolSpeech extends Omit<SpokenText, 'by'> {
   readonly backend: string
 }
@@ -23,14 +25,17 @@ export interface PoolSpeech extends Omit<SpokenText, 'by'> {
 const RETRIES_MAX = 4
 const VOICES_DEFAULT = ['alloy'] as const
 
+/** Voices of a speech model. */
 export function voicesOf({ voices = VOICES_DEFAULT }: ModelFacts): readonly string[] {
   return voices
 }
 
+/** Whether a model speaks, with this voice if one is given. */
 export function speaksWith(voice: string | null, model: ModelFacts): boolean {
   return model.roles.includes('speech') && (voice === null || voicesOf(model).includes(voice))
 }
 
+/** The speech work for candidates of a pool. */
 export function speechWork({
   text,
   voice,

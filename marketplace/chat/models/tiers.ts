@@ -6,6 +6,7 @@ import { isTransient } from './attempts.ts'
 import type { ModelFacts } from './backend.ts'
 import type { Member } from './member.ts'
 
+/** A model that can do the work. */
 export interface Candidate {
   readonly member: Member
   readonly model: ModelFacts
@@ -17,6 +18,7 @@ export interface Tier {
   readonly able: readonly Candidate[]
 }
 
+/** Whether this is the requested model. */
 export function isThat(
   only: { readonly backend: string; readonly model: string },
   { entry }: Member,

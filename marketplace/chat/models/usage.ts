@@ -35,6 +35,7 @@ const PROMPT_BELIEF = { times: 40, more: 1_000 }
  */
 const LEAST = { said: { times: 4 / 3, more: 16 }, prompt: { times: 3, more: 64 } }
 
+/** What is known of a call besides the backend's count. */
 export interface SeenCall {
   readonly prompt: number
   readonly said: number
@@ -74,6 +75,7 @@ export function addUsage(one: ModelUsage, other: ModelUsage): ModelUsage {
   }
 }
 
+/** Nothing used. */
 export const NO_USAGE: ModelUsage = { promptTokens: 0, completionTokens: 0, totalTokens: 0, estimated: false }
 
 /** Fields of messages and parts whose content is counted elsewhere, or that cost nearly nothing. */

@@ -21,4 +21,5 @@ const answer: Stage = {
   },
 }
 
+/** model-1: one stage. */
 export const MODEL_1: Pipeline = { name: 'direct', stages: [answer] }

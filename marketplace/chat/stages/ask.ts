@@ -12,6 +12,7 @@ import type { ChatState, StageContext } from '../stage.ts'
 import { ANSWER_TOKENS_MIN, ASIDE_TOKENS } from './bounds.ts'
 import { answerPrompt, asidePrompt, type Material } from './prompt.ts'
 
+/** The question of a stage, and the roles to ask. */
 export interface StageQuestion {
   /** Best first. */
   readonly roles: readonly ModelRole[]

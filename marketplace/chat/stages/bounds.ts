@@ -6,6 +6,7 @@ export const ANSWER_TOKENS_MIN = 128
 /** Most UTF-16 units that one stage passes to the next. Longer texts are cut in the middle. An answer to rewrite is never cut. */
 export const HANDED_CHARS = { research: 6_000, plan: 4_000, critique: 4_000, findings: 2_000, judged: 24_000 }
 
+/** Most issues of a verdict. */
 export const ISSUES_MAX = 8
 /** Most UTF-16 units of an issue. */
 export const ISSUE_CHARS_MAX = 300

@@ -12,6 +12,7 @@ const TASK =
   'errors, gaps, bugs, risks, what was asked for and is missing. Each with its place and how to put it right; no praise. ' +
   `If nothing is wrong, answer with the word ${NOTHING} alone.`
 
+/** Looks for faults in the draft. */
 export const critic: Stage = {
   name: NAME,
   about: 'Lists what is wrong with the draft, and how to put it right.',

@@ -9,11 +9,13 @@ const TASK =
   'use what is right in it and do not mention it.'
 const CODE_TASK = `${TASK} Where code is asked for, write code that runs, in fenced blocks that name their language.`
 
+/** Options of an executor. */
 export interface ExecutorParts {
   readonly roles: readonly ModelRole[]
   readonly forCode: boolean
 }
 
+/** Writes the answer according to the plan. */
 export function executor({ roles, forCode }: ExecutorParts): Stage {
   return {
     name: NAME,

@@ -9,6 +9,7 @@ const TASK =
   'answer again with everything put right that the critique is right about, and improved where it is slow, long-winded or hard to read. ' +
   'Only the answer itself, not a word on drafts or changes; code stays complete.'
 
+/** Rewrites the draft by the critique. */
 export const optimizer: Stage = {
   name: NAME,
   about: 'Rewrites the draft so that it meets the critique.',

@@ -9,6 +9,7 @@ const TASK =
   'You are the planner. Write a short plan of how to answer the last message of the user as well as possible: what exactly is asked, ' +
   'the steps in their order, and what the answer must not miss. A numbered list, no answer to the user.'
 
+/** Plans the answer. */
 export function planner({ roles }: { readonly roles: readonly ModelRole[] }): Stage {
   return {
     name: NAME,

@@ -16,6 +16,7 @@ export interface Material {
   readonly charsMax: number | null
 }
 
+/** The prompt of a stage. */
 export interface StagePrompt {
   readonly task: string
   readonly materials: readonly Material[]

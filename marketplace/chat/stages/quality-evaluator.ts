@@ -89,6 +89,7 @@ async function revised(state: ChatState, verdict: Verdict, context: StageContext
   return ok({ ...state, note: `not revised: ${faultMessage(asChatFault(made.fault, context.call.model))}` })
 }
 
+/** The issues of a verdict as text. */
 export function issuesOf({ issues }: Verdict): string {
   return issues.length === 0
     ? 'It does not pass, for reasons that were not given.'

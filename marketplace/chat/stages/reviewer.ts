@@ -13,6 +13,7 @@ const TASK =
   'were found in it and findings of a parser on its code. Write the final answer: put right what is wrong, and leave what is right as it ' +
   'is, word by word. Only the answer itself, not a word on drafts, issues or changes; code stays complete.'
 
+/** Writes the final answer, streamed if there is a reader. */
 export const reviewer: Stage = {
   name: NAME,
   about: 'Writes the final answer, with what the evaluator and the parsers found put right.',

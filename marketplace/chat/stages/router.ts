@@ -39,12 +39,14 @@ function meansWork(word: string): boolean {
 
 const FAST_PATH = 'fast path'
 
+/** The router of model-3. */
 export const router: Stage = {
   name: 'Router',
   about: 'Sorts short, plain questions to planner, executor and evaluator alone; by rules, without a model.',
   run: async (state) => ok({ ...state, tier: codeTier(state.question, state.mode) }),
 }
 
+/** A stage that is skipped for short questions. */
 export function fullOnly(stage: Stage): Stage {
   const { skip } = stage
   return {

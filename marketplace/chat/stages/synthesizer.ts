@@ -8,6 +8,7 @@ const TASK =
   'complete answer: the draft with everything put right and added that research and plan show to be missing. Only the answer itself, ' +
   'not a word on drafts or changes; code stays complete.'
 
+/** Joins draft, plan and research. */
 export const synthesizer: Stage = {
   name: NAME,
   about: 'Brings the draft together with the research and the plan into one answer.',

@@ -9,6 +9,7 @@ export function taskOf(stage: string, task: string, state: ChatState, { call }: 
   return notes === '' ? task : `${task}\n${notes}`
 }
 
+/** The research and the plan so far. */
 export function plannedMaterials({ research, plan }: ChatState): readonly Material[] {
   return [
     ...(research === null ? [] : [{ name: 'research', text: research, charsMax: HANDED_CHARS.research }]),

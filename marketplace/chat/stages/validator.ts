@@ -23,6 +23,7 @@ interface CodeReport extends CodeFindings {
   readonly checked: 'draft' | 'answer'
 }
 
+/** Adds code findings to the state. */
 export function withFindings(state: ChatState, checked: CodeReport['checked'], found: CodeFindings): ChatState {
   const code: CodeReport = { checked, total: found.total, blocks: found.blocks }
   return { ...state, facts: { ...state.facts, code } }
@@ -45,6 +46,7 @@ function lineOf({ language, line, verdict, problem }: CodeFinding): string {
   return `The block on line ${line} (${language === '' ? 'no language' : language}) ${by}: ${problem}`
 }
 
+/** Parses the code of the draft. */
 export const validator: Stage = {
   name: 'Validator',
   about: 'Parses the code in the draft (JavaScript, TypeScript, JSON, YAML, HTML tags) without running it.',

@@ -9,6 +9,7 @@ export const IMAGE_BYTES_MAX = 8 * 1_024 * 1_024
 const DATA_HEAD_CHARS_MAX = 200
 const URL_CHARS_MAX = 4_096
 
+/** An image of a conversation. */
 export interface ImagePart {
   /** `part` is the index in the content of the message. */
   readonly message: number
@@ -19,6 +20,7 @@ export interface ImagePart {
   readonly isLow: boolean
 }
 
+/** Images of a conversation, in order. */
 export function imagePartsOf(messages: readonly ChatMessage[]): readonly ImagePart[] {
   return messages.flatMap(({ content }, message) => {
     if (!Array.isArray(content)) return []
@@ -30,10 +32,12 @@ export function imagePartsOf(messages: readonly ChatMessage[]): readonly ImagePa
   })
 }
 
+/** Whether a conversation has images. */
 export function hasImages(messages: readonly ChatMessage[]): boolean {
   return messages.some(bearsImage)
 }
 
+/** Whether a message has an image. */
 export function bearsImage({ content }: ChatMessage): boolean {
   return Array.isArray(content) && content.some((part) => imageOf(part) !== null)
 }
@@ -53,10 +57,12 @@ export function checkImages(messages: readonly ChatMessage[]): Fault | null {
   return null
 }
 
+/** The fault for an unusable image. */
 export function unusableImage({ param }: ImagePart, reason: string): Fault {
   return fault('chat/invalid-request', { param, reason })
 }
 
+/** Whether an address is a data URL. */
 export function isDataUrl(url: string): boolean {
   return url.slice(0, 5).toLowerCase() === 'data:'
 }
@@ -68,6 +74,7 @@ export function base64Of(url: string): string | null {
   return url.slice(comma + 1)
 }
 
+/** Whether any model supports images. */
 export function someoneSees({ facts }: Pick<ChatModels, 'facts'>): boolean {
   return facts.some(({ models }) => models.some((model) => canAnswer(model, ['vision'])))
 }

@@ -20,6 +20,7 @@ export const IMAGES_BYTES_MAX = 6_000_000
 /** Side in pixels of an image in low detail. */
 const LOW_SIDE_MAX = 512
 
+/** What is needed to read and re-encode images. */
 export interface ImageMeans extends Pick<ChatMeans, 'web' | 'engines'> {
   /** Bounds the images read at once: paid services use the same web client and engines. */
   readonly pictures: FreePlaces

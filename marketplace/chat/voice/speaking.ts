@@ -13,6 +13,7 @@ export const SPOKEN_CHARS_MAX = 8_192
 /** Fifteen minutes of sound. */
 export const SOUND_BYTES_MAX = 900 * VOICE_FORMAT.rate * (VOICE_FORMAT.bits / 8)
 
+/** State of a text between the stages of speaking. */
 export interface SpeakingState {
   /** The text as written. After the first stage, without Markdown. */
   readonly text: string
@@ -25,6 +26,7 @@ export interface SpeakingState {
   readonly file: readonly Uint8Array[]
 }
 
+/** What the stages are given. */
 export interface SpeakingMeans {
   readonly speech: Speech
   readonly engines: Engines
@@ -38,6 +40,7 @@ export interface SpeakingMeans {
   readonly spoken: (part: string) => void
 }
 
+/** One step from a text to its sound. */
 export interface SpeakingStage {
   readonly name: string
   /** One sentence for people. */
@@ -115,12 +118,15 @@ const join: SpeakingStage = {
   run: async (state) => ok({ ...state, file: [wavHeader(bytesIn(state.parts)), ...state.parts] }),
 }
 
+/** From a text with Markdown to a WAV file. */
 export const SPEAKING: readonly SpeakingStage[] = [strip, chunk, speech, join]
 
+/** Duration of this many bytes of sound. */
 export function soundMs(bytes: number): number {
   return Math.round((bytes * 1_000) / (VOICE_FORMAT.rate * (VOICE_FORMAT.bits / 8)))
 }
 
+/** Sum of the bytes. */
 export function bytesIn(parts: readonly Uint8Array[]): number {
   return parts.reduce((sum, { length }) => sum + length, 0)
 }

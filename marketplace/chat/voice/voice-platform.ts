@@ -13,6 +13,7 @@ import { asChatFault } from '../upstream-fault.ts'
 import { bytesIn, type SpeakingState, soundMs, speakText } from './speaking.ts'
 import { WAV_HEADER_BYTES } from './wav.ts'
 
+/** What the voice platform is given. */
 export interface VoiceMeans {
   readonly platform: Pick<ChatPlatform, 'readiness' | 'restSeconds' | 'answer' | 'latencies'>
   readonly speech: Speech
@@ -25,6 +26,7 @@ export interface VoiceMeans {
   readonly atOnceMax: number
 }
 
+/** Options of speaking a text. */
 export interface SpeechWish {
   /** Null means the default voice. */
   readonly voice: string | null
@@ -46,6 +48,7 @@ export interface SpokenAudio {
   readonly stages: readonly StageReport[]
 }
 
+/** An answer with its sound. */
 export interface AloudOutcome {
   readonly text: string
   readonly audio: SpokenAudio

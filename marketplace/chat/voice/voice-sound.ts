@@ -23,6 +23,7 @@ export function sameFormat(one: SoundFormat, other: SoundFormat): boolean {
   return one.rate === other.rate && one.bits === other.bits && one.channels === other.channels
 }
 
+/** A format in words. */
 export function formatText({ rate, bits, channels }: SoundFormat): string {
   return `${rate} Hz, ${bits} bit, ${channels === 1 ? 'mono' : 'stereo'}`
 }

@@ -7,6 +7,7 @@ export interface SoundFormat {
   readonly channels: number
 }
 
+/** The sound in a WAV file. */
 export interface WavSound {
   readonly format: SoundFormat
   /** Whole frames, as a view of the file. */
@@ -64,6 +65,7 @@ export function parseWav(file: Uint8Array): WavSound | string {
   return 'it holds no sound'
 }
 
+/** Header of a WAV file with this many bytes of sound. */
 export function wavHeader(dataBytes: number, { rate, bits, channels }: SoundFormat = VOICE_FORMAT): Uint8Array {
   const header = new Uint8Array(WAV_HEADER_BYTES)
   const view = new DataView(header.buffer)

@@ -121,6 +121,7 @@ function inspect(context: ServiceContext, block: BlockFacts) {
   }
 }
 
+/** Facts of one block of the best chain; its proof of work is hashed again. */
 export const blockInspect = defineService<BlockName, typeof RESULT>({
   serviceId: ID,
   name: 'Block inspection',

@@ -48,6 +48,7 @@ const NETWORK = Type.Object({
   lastObserved: Type.Null(),
 })
 
+/** Result fields, without the envelope. */
 export const BRIDGE_STATUS = {
   committee: orNull(
     Type.Object({
@@ -135,6 +136,7 @@ async function networkJson(chain: ChainReader, facts: NetworkFacts): Promise<Sta
 
 const SAMPLE_DOLLARS = (amount: string) => ({ symbol: 'XUSD', decimals: 6, amount })
 
+/** State of the bridge's networks. */
 export const bridgeStatus = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Bridge status',

@@ -14,6 +14,7 @@ export interface ChainWindow {
   readonly transactions: number | null
 }
 
+/** The block of the best chain at an existing height. */
 export function entryAt({ database }: ChainReader, height: number): BlockEntry {
   const id = database.idAt(height)
   const entry = id === undefined ? undefined : database.entry(id)

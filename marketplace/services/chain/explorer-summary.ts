@@ -99,6 +99,7 @@ function signedCoins(context: ServiceContext, units: bigint): string {
   return units < 0n ? `-${coins(context, -units)}` : coins(context, units)
 }
 
+/** The newest blocks, their content, and their effect on the supply. */
 export const explorerSummary = defineService({
   serviceId: ID,
   name: 'Explorer summary',

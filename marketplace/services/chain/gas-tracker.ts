@@ -118,6 +118,7 @@ function track(context: ServiceContext) {
   }
 }
 
+/** Fees of the last 20 blocks, burn, and how full the blocks and the mempool are. */
 export const gasTracker = defineService({
   serviceId: ID,
   name: 'Gas tracker',

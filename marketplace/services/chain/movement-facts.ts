@@ -10,6 +10,7 @@ import { assetAmount, DECIMAL_AMOUNT, SYMBOL } from '../amounts.ts'
 /** One end of a movement: the kind of place, and its name. */
 export const END = Type.Object({ place: Type.String(), name: Type.String() })
 
+/** A movement: an amount of an asset, from one end to the other. */
 export const MOVEMENT = {
   from: END,
   to: END,
@@ -18,6 +19,7 @@ export const MOVEMENT = {
   symbol: SYMBOL,
 }
 
+/** A movement in the form of {@link MOVEMENT}. */
 export function movementFacts(chain: ChainReader, { asset, amount, from, to }: Movement) {
   return {
     ...{ from: endFacts(chain, from), to: endFacts(chain, to) },
@@ -25,6 +27,7 @@ export function movementFacts(chain: ChainReader, { asset, amount, from, to }: M
   }
 }
 
+/** A place in the form of {@link END}. */
 export function endFacts(chain: ChainReader, end: Place): { readonly place: string; readonly name: string } {
   const { ruleBook, database, head } = chain
   switch (end.place) {

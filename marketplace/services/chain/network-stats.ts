@@ -68,6 +68,7 @@ function stakingRatioOf({ chain: { database } }: ServiceContext): number {
   return staked === 0n ? 0 : percent(staked, minted - burned)
 }
 
+/** Height, hash rate, supply, transaction totals and mempool of this node's chain. */
 export const networkStats = defineService({
   serviceId: ID,
   name: 'Network statistics',

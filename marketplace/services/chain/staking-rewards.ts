@@ -115,6 +115,7 @@ function rewards(context: ServiceContext, text: string) {
   }
 }
 
+/** Rewards of a stake in each tier by consensus constants, and what the staking pool can pay now. */
 export const stakingRewards = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Staking rewards',

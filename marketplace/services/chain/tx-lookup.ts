@@ -148,6 +148,7 @@ function mined(context: ServiceContext, tx: Transaction, receipt: ReceiptOf<'tra
   }
 }
 
+/** Status, payload, fee and signature check of one transaction. */
 export const txLookup = defineService({
   serviceId: ID,
   name: 'Transaction lookup',

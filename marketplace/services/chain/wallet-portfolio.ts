@@ -135,6 +135,7 @@ async function portfolio({ chain }: ServiceContext, text: string) {
 const COIN = { symbol: 'FAR', decimals: 8 }
 const PRICED = { priceUsd: 0.25, priceBasis: 'epoch', depthUsd: 100000, confidence: 'normal' }
 
+/** What an address holds, valued at the head. */
 export const walletPortfolio = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Wallet portfolio',

@@ -22,6 +22,7 @@ import { endFacts, MOVEMENT, movementFacts } from './movement-facts.ts'
 const ID = 'node-whale-watch' as ServiceId
 const FORMAT = { requestFormat: 'least amount in native coins, a decimal number; empty for 10000', example: '5000' }
 const DEFAULT_THRESHOLD = '10000'
+/** Limits of the searched window. */
 export const WHALE_WINDOW = { blocks: 200, transactions: 2_000 }
 const LISTED_MAX = 100
 const REQUEST_CHARS_MAX = 100
@@ -149,6 +150,7 @@ async function watch(context: ServiceContext, threshold: bigint) {
   }
 }
 
+/** Large movements of any asset in the newest blocks. */
 export const whaleWatch = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Whale watch',

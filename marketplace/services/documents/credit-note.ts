@@ -2,6 +2,7 @@ import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { documentService } from './document-service.ts'
 import { CREDIT_NOTE, DOCUMENT_TERMS } from './kinds.ts'
 
+/** Makes credit notes. */
 export const creditNote = documentService(CREDIT_NOTE, {
   serviceId: 'node-credit-note' as ServiceId,
   name: 'Credit note PDF',

@@ -21,6 +21,7 @@ export function compareToWhole({ units, scale }: Decimal, whole: bigint): number
   return units === bound ? 0 : units < bound ? -1 : 1
 }
 
+/** The exact product. */
 export function product(a: Decimal, b: Decimal): Decimal {
   return { units: a.units * b.units, scale: a.scale + b.scale }
 }

@@ -82,8 +82,10 @@ const RESULT = Type.Object({
   }),
 })
 
+/** Result of a document service. */
 export type DocumentResult = Static<typeof RESULT>
 
+/** A service that sells one kind of document. */
 export function documentService(
   kind: DocumentKind,
   described: Omit<ServiceFacts, 'capability' | 'requestFormat' | 'sample'>,

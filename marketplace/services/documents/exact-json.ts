@@ -1,6 +1,7 @@
 import { encodeText } from '../../../consensus/primitives/text.ts'
 import { Problem } from './readers.ts'
 
+/** Maximum length of a document request, in bytes of UTF-8. */
 export const DOCUMENT_REQUEST_BYTES_MAX = 65_536
 
 /** More than enough: a JSON number keeps at most 17 significant digits. */

@@ -16,10 +16,12 @@ const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}\p{Variation_Selector}]/u
 /** Soft hyphens and zero-width characters, as word processors insert them. */
 const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g
 
+/** One line of printable text. */
 export function line(charsMax: number): Reader<string> {
   return (value, at) => printable(value, at, { charsMax, linesMax: 1 })
 }
 
+/** Printable text that may have line breaks. */
 export function lines(charsMax: number, linesMax: number): Reader<string> {
   return (value, at) => printable(value, at, { charsMax, linesMax })
 }
@@ -54,6 +56,7 @@ export function codePointName(character: string): string {
   return `U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
+/** Bounds of an amount. */
 export interface DecimalBounds {
   readonly min: 'above 0' | '0 or more' | 'of either sign'
   readonly wholeMax: bigint
@@ -93,10 +96,12 @@ function calendarDay(text: string): string | undefined {
 
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'))
 
+/** Whether there is a currency with this code. */
 export function isCurrency(code: string): boolean {
   return CURRENCIES.has(code)
 }
 
+/** A currency of ISO 4217. */
 export const currency: Reader<string> = (value, at) =>
   typeof value === 'string' && isCurrency(value) ? value : takes(value, at, 'a currency of ISO 4217, like EUR')
 
@@ -121,6 +126,7 @@ function codeOf(value: unknown): string {
   return typeof value === 'string' ? value.replace(/\s/g, '').toUpperCase() : ''
 }
 
+/** A VAT or tax number of any country. */
 export const vatId: Reader<string> = shaped(
   line(32),
   /^(?=(.*[0-9]){2})[\p{L}0-9][\p{L}0-9 ./&+*-]*$/u,

@@ -2,6 +2,7 @@ import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { documentService } from './document-service.ts'
 import { DOCUMENT_TERMS, INVOICE } from './kinds.ts'
 
+/** Makes invoices. */
 export const invoicePdf = documentService(INVOICE, {
   serviceId: 'node-invoice-pdf' as ServiceId,
   name: 'Invoice PDF',

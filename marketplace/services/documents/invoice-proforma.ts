@@ -2,6 +2,7 @@ import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { documentService } from './document-service.ts'
 import { DOCUMENT_TERMS, PROFORMA } from './kinds.ts'
 
+/** Makes pro forma invoices. */
 export const invoiceProforma = documentService(PROFORMA, {
   serviceId: 'node-invoice-proforma' as ServiceId,
   name: 'Pro forma invoice PDF',

@@ -1,5 +1,6 @@
 import { BUILT_IN_SCRIPTS_SAID } from './scripts.ts'
 
+/** The differences between the five documents. */
 export interface DocumentKind {
   readonly type: 'invoice' | 'proforma' | 'receipt' | 'credit-note' | 'quote'
   readonly heading: string
@@ -24,6 +25,7 @@ export interface DocumentKind {
   readonly notice: string | null
 }
 
+/** Terms of every kind, for the service descriptions. */
 export const DOCUMENT_TERMS = `unitPrice is before VAT unless pricesIncludeVat is true. vatRate is in percent, vatPercent that of one item, discount off the sum. Up to 200 items. Dates are YYYY-MM-DD, without issueDate today; currency is ISO 4217. Labels are English. ${BUILT_IN_SCRIPTS_SAID}`
 
 /** Fields with ? are optional. The registry's limit leaves no room for all; the descriptions name the others. */
@@ -57,6 +59,7 @@ const PLAIN = {
   notice: null,
 } as const
 
+/** An invoice. */
 export const INVOICE: DocumentKind = {
   ...PLAIN,
   type: 'invoice',
@@ -69,6 +72,7 @@ export const INVOICE: DocumentKind = {
   grossLabel: 'Total due',
 }
 
+/** An invoice in advance; it is not a VAT invoice. */
 export const PROFORMA: DocumentKind = {
   ...PLAIN,
   type: 'proforma',
@@ -80,6 +84,7 @@ export const PROFORMA: DocumentKind = {
   notice: 'A pro forma invoice is not a VAT invoice.',
 }
 
+/** Confirms a payment. */
 export const RECEIPT: DocumentKind = {
   ...PLAIN,
   type: 'receipt',
@@ -91,6 +96,7 @@ export const RECEIPT: DocumentKind = {
   grossLabel: 'Total paid',
 }
 
+/** Takes back an invoice or a part of it. */
 export const CREDIT_NOTE: DocumentKind = {
   ...PLAIN,
   type: 'credit-note',
@@ -102,6 +108,7 @@ export const CREDIT_NOTE: DocumentKind = {
   grossLabel: 'Total credited',
 }
 
+/** An offer at a price. */
 export const QUOTE: DocumentKind = {
   ...PLAIN,
   type: 'quote',

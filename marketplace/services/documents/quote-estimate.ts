@@ -2,6 +2,7 @@ import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { documentService } from './document-service.ts'
 import { DOCUMENT_TERMS, QUOTE } from './kinds.ts'
 
+/** Makes quotes. */
 export const quoteEstimate = documentService(QUOTE, {
   serviceId: 'node-quote-estimate' as ServiceId,
   name: 'Quote PDF',

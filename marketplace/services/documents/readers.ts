@@ -12,6 +12,7 @@ export class Problem {
 /** Reads the value at a path of a request; `value` is undefined if absent. */
 export type Reader<T> = (value: unknown, at: string) => T | Problem
 
+/** A reader for each field. */
 export type Readers<T> = { readonly [Field in keyof T]: Reader<T[Field]> }
 
 const NAME_SHOWN_MAX = 60
@@ -58,10 +59,12 @@ const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['deposit', ['prepaid']],
 ])
 
+/** The problem of a field: what it accepts instead. */
 export function takes(value: unknown, at: string, expects: string): Problem {
   return new Problem(value === undefined ? `${at} is missing; it takes ${expects}` : `${at} takes ${expects}`)
 }
 
+/** An optional field: null if absent. */
 export function optional<T>(reader: Reader<T>): Reader<T | null> {
   return (value, at) => (value === undefined ? null : reader(value, at))
 }
@@ -96,6 +99,7 @@ function noField(stranger: string, owner: string, names: readonly string[]): Pro
   return new Problem(`"${stranger}" is no field of ${owner};${hint} there are ${names.join(', ')}`)
 }
 
+/** A list with 1 to `countMax` elements. */
 export function list<T>(reader: Reader<T>, countMax: number): Reader<readonly T[]> {
   return (value, at) => {
     if (!Array.isArray(value) || value.length === 0 || value.length > countMax)

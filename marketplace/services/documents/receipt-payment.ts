@@ -2,6 +2,7 @@ import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { documentService } from './document-service.ts'
 import { DOCUMENT_TERMS, RECEIPT } from './kinds.ts'
 
+/** Makes receipts of payments. */
 export const receiptPayment = documentService(RECEIPT, {
   serviceId: 'node-receipt-payment' as ServiceId,
   name: 'Payment receipt PDF',

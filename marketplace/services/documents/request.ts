@@ -17,6 +17,7 @@ const AHEAD_OF_UTC_MS = 14 * 3_600_000
 /** Largest sum of the items, without added VAT, in whole units of the currency. So all sums fit their column. */
 export const SUM_MAX = 1_000_000_000_000_000n
 
+/** The issuer of a document. */
 export interface Seller {
   readonly name: string
   readonly address: string | null
@@ -33,6 +34,7 @@ interface Buyer {
   readonly vatId: string | null
 }
 
+/** One position of a document. */
 export interface DocumentItem {
   readonly description: string
   readonly qty: Decimal
@@ -47,6 +49,7 @@ export interface Discount {
   readonly amount: Decimal | null
 }
 
+/** How the document was paid. */
 export interface Payment {
   readonly method: string
   readonly reference: string | null
@@ -116,6 +119,7 @@ type SettledField =
   | 'prepaid'
   | 'pricesIncludeVat'
 
+/** Reads the request of a document, or returns its problem. */
 export function readDocumentRequest(kind: DocumentKind, text: string): DocumentRequest | Problem {
   const json = readExactJson(text)
   if (json instanceof Problem) return json
@@ -199,6 +203,7 @@ function paidLateProblem({ payment, issueDate }: DocumentRequest): Problem | und
   return new Problem(`payment.paidOn is after the day of issue; it takes ${issueDate} or an earlier day`)
 }
 
+/** The problem of a document whose deadline is before its issue date. */
 export function deadlineProblem(
   { deadline: rule }: DocumentKind,
   { deadline }: Pick<DocumentRequest, 'deadline'>,
@@ -247,6 +252,7 @@ export function creditProblem(request: Priced, { currency, digits }: Coinage): P
   )
 }
 
+/** The problem of a discount with too many decimals for the currency, or above the sum. */
 export function discountProblem(
   { discount, items }: Pick<Priced, 'discount' | 'items'>,
   { currency, digits }: Coinage,

@@ -12,6 +12,7 @@ export interface DocumentTerms {
   readonly issueDate: string
 }
 
+/** The figures of a document. */
 export interface Figures {
   readonly terms: DocumentTerms
   readonly totals: Totals
@@ -69,6 +70,7 @@ function vatLines({ rates }: Totals, { pricesIncludeVat }: DocumentRequest, sum:
   })
 }
 
+/** Explains how the figures were rounded, with the notice of the document's kind. */
 export function ruleOf(
   { notice }: DocumentKind,
   { discount, pricesIncludeVat }: DocumentRequest,

@@ -6,6 +6,7 @@ import { type DocumentTerms, type Figures, ruleOf, sumsOf } from './sheet-sums.t
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
+/** The content of a document, ready to be typeset. */
 export function sheetOf(kind: DocumentKind, request: DocumentRequest, { terms, totals }: Figures): DocumentSheet {
   const { number, buyer, items, notes, pricesIncludeVat } = request
   const { digits, issueDate } = terms

@@ -50,6 +50,7 @@ const DIGITS: ReadonlyMap<string, number> = new Map(
   }).flatMap(([digits, codes]) => codes.split(' ').map((code) => [code, Number(digits)] as const)),
 )
 
+/** Decimals of amounts in a currency of ISO 4217. */
 export function currencyDigits(currency: string): number {
   return DIGITS.get(currency) ?? 2
 }

@@ -8,10 +8,12 @@ export function agentEndpoint({ shelf }: Pick<ServiceContext, 'shelf'>, { agentI
   return shelf?.agentId === agentId ? shelf.url : null
 }
 
+/** URL at which a service is called, from the base address of its agent. */
 export function callUrlAt(base: string, serviceId: string): string {
   return `${base.replace(/\/+$/, '')}/api/x402/${serviceId}`
 }
 
+/** URL at which an agent's service is called; null if the agent has no known address. */
 export function callUrl(context: Pick<ServiceContext, 'shelf'>, agent: AgentRow, serviceId: ServiceId): string | null {
   const base = agentEndpoint(context, agent)
   return base === null ? null : callUrlAt(base, serviceId)

@@ -12,6 +12,7 @@ import { defineService } from '../service.ts'
 import { agentEndpoint } from './agent-endpoint.ts'
 
 const ID = 'node-agent-roster' as ServiceId
+/** Maximum agents in a result. */
 export const ROSTER_AGENTS_MAX = 100
 const PPM = 1_000_000n
 
@@ -92,6 +93,7 @@ async function roster(context: ServiceContext) {
   }
 }
 
+/** Agents of the registry, with their record on the chain. */
 export const agentRoster = defineService({
   serviceId: ID,
   name: 'Agent roster',

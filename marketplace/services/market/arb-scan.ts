@@ -41,6 +41,7 @@ const WIDEST = Type.Object({
   transactionFees: ASSET_AMOUNT,
 })
 
+/** Result fields, without the envelope. */
 export const ARB_SCAN = {
   symbol: Type.String(),
   impliedPrices: Type.Array(WAY),
@@ -107,6 +108,7 @@ function feesPct(pools: DollarWay['pools']): number {
   return pctOfPpm(((whole - kept) * 1_000_000n) / whole)
 }
 
+/** Differences of the native coin's price between pools. */
 export const arbScan = defineService({
   serviceId: ID,
   name: 'Arbitrage scan',

@@ -1,8 +1,10 @@
 import { type Hit, TextIndex } from '../../queries/bm25.ts'
 import type { ServiceFacts } from '../service.ts'
 
+/** The searchable fields of a service. */
 export type FindableService = Pick<ServiceFacts, 'serviceId' | 'name' | 'description' | 'capability' | 'words'>
 
+/** A service that was found. */
 export type FoundService<T> = Pick<Hit<T>, 'found' | 'score'>
 
 /** Numbers, hosts and addresses are input for a service. They do not say which service is wanted. */
@@ -18,6 +20,7 @@ export interface ServiceIndex<T> {
   readonly idOf: (one: T) => string
 }
 
+/** Builds an index of services: id and name weigh most, then capability and search words, then the description. */
 export function serviceIndex<T>(all: readonly T[], factsOf: (one: T) => FindableService): ServiceIndex<T> {
   const texts = new TextIndex(all, (one) => {
     const { serviceId, name, capability, words, description } = factsOf(one)

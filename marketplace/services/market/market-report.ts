@@ -65,6 +65,7 @@ const SAMPLE_DATA: ReportData = {
   bridgeStatus: bodyOf(bridgeStatus),
 }
 
+/** The market as sentences and tables. */
 export const marketReport = defineService({
   serviceId: ID,
   name: 'Market report',

@@ -44,6 +44,7 @@ const SWAP = Type.Object({
   priceImpactPct: Type.Number({ minimum: 0, maximum: 100 }),
 })
 
+/** Result fields, without the envelope. */
 export const MARKET_SUMMARY = {
   price: Type.Object({
     symbol: SYMBOL,
@@ -127,6 +128,7 @@ function swapFacts(chain: ChainReader, trade: Trade): Static<typeof SWAP> {
   }
 }
 
+/** Overview of the market. */
 export const marketSummary = defineService({
   serviceId: ID,
   name: 'Market summary',

@@ -32,6 +32,7 @@ const FORMAT = {
   requestFormat: 'token symbol, pool name as FAR-FUSD-30, or pool id; empty for the pools that hold most',
   example: 'FAR-FUSD-30',
 }
+/** Maximum pools in a result. */
 export const ANALYSED_POOLS_MAX = 20
 /** Trade sizes of the impact table, in thousandths of the reserve of the sold asset. */
 const SIZES_PER_MILLE = [1n, 5n, 10n, 50n, 100n]
@@ -61,6 +62,7 @@ const POOL = Type.Object({
   unknown: UNKNOWN,
 })
 
+/** Result fields, without the envelope. */
 export const POOL_ANALYTICS = {
   lpAprFormula: Type.String(),
   impactRule: Type.String(),
@@ -156,6 +158,7 @@ function impactOf({ x, y, pool }: PoolRow, perMille: bigint): Static<typeof IMPA
   }
 }
 
+/** Reserves, volume, yield and depth of pools. */
 export const poolAnalytics = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Pool analytics',

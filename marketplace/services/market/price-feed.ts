@@ -27,6 +27,7 @@ const ID = 'node-price-feed' as ServiceId
 const HOUR_MS = 3_600_000
 const LOW_BELOW_USD = usd(LOW_DEPTH)
 
+/** Result fields, without the envelope. */
 export const PRICE_FEED = {
   symbol: SYMBOL,
   priceUsd: PRICE,
@@ -97,6 +98,7 @@ function meanFacts(mean: MeanPrice | null, coin: { readonly decimals: number }) 
   return { priceUsd: usdPrice(coin, { microsPerUnit: mean.mean }) as number, fromHeight, toHeight }
 }
 
+/** Price of the native coin. */
 export const priceFeed = defineService({
   serviceId: ID,
   name: 'Price feed',

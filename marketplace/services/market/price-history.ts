@@ -155,6 +155,7 @@ function hourText(hour: number): string {
   return new Date(startOfHour(hour)).toISOString()
 }
 
+/** Hourly candles of a pool. */
 export const priceHistory = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Price history',

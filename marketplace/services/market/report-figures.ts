@@ -1,3 +1,4 @@
+/** Text for a figure that is not known. */
 export const UNKNOWN_FIGURE = 'unknown'
 
 const CENTS = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
@@ -8,12 +9,14 @@ const FIRST_DIGITS = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 
 const WHOLE_FROM = 10_000
 const PERCENT_MIN = 0.01
 
+/** Dollars for readers: whole from 10,000 on, four significant digits below one. */
 export function dollarText(value: number | null): string {
   if (value === null) return UNKNOWN_FIGURE
   if (value >= WHOLE_FROM) return `$${WHOLE.format(value)}`
   return `$${value >= 1 ? CENTS.format(value) : FIRST_DIGITS.format(value)}`
 }
 
+/** Per cent with at most two decimals. */
 export function percentText(value: number | null): string {
   if (value === null) return UNKNOWN_FIGURE
   const size = Math.abs(value)
@@ -21,6 +24,7 @@ export function percentText(value: number | null): string {
   return `${UP_TO_CENTS.format(value)} %`
 }
 
+/** An amount with its symbol, rounded like dollars. */
 export function amountText({ symbol, amount }: { readonly symbol: string; readonly amount: string }): string {
   const value = Number(amount)
   // Formats the text, not the number, which cannot hold all its digits.
@@ -29,10 +33,12 @@ export function amountText({ symbol, amount }: { readonly symbol: string; readon
   return `${format.format(exact)} ${symbol}`
 }
 
+/** A count with separators and a noun. */
 export function countText(count: number, noun: string): string {
   return `${WHOLE.format(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
+/** A time to the minute. */
 export function minuteText(time: string): string {
   return `${time.slice(0, 16).replace('T', ' ')} UTC`
 }

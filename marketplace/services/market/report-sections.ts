@@ -17,14 +17,17 @@ export const REPORT_DATA = Type.Object({
   bridgeStatus: Type.Object(BRIDGE_STATUS),
 })
 
+/** The data of a report. */
 export type ReportData = Static<typeof REPORT_DATA>
 
+/** One section of a report. */
 export interface ReportSection {
   readonly id: string
   readonly title: string
   readonly markdown: string
 }
 
+/** All sections of a report, in order; sections with unknown data are included. */
 export function reportSections(data: ReportData): readonly ReportSection[] {
   return [
     section('summary', 'Summary', summaryLines(data)),
@@ -39,6 +42,7 @@ export function reportSections(data: ReportData): readonly ReportSection[] {
   ]
 }
 
+/** Number of words in a text, separated by whitespace. */
 export function wordCount(text: string): number {
   return text.split(/\s+/).filter((word) => word !== '').length
 }
@@ -199,6 +203,7 @@ function unknownLines(data: ReportData): readonly string[] {
   return missing.length === 0 ? ['Everything above is known.'] : missing.map((field) => `- ${field}`)
 }
 
+/** Unknown fields of the data, prefixed with their service. */
 export function unknownFields(data: ReportData): readonly string[] {
   return Object.entries(data).flatMap(([service, { unknown }]) => unknown.map((field) => `${service}.${field}`))
 }

@@ -145,6 +145,7 @@ async function search(context: ServiceContext, query: string) {
   }
 }
 
+/** Keyword search over the services of the on-chain registry. */
 export const serviceSearch = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Service search',

@@ -121,6 +121,7 @@ function feeFacts(chain: ChainReader, { poolId, pool, assetIn, fee }: QuotedHop)
   return { pool: name, pct: feePct, amount: assetAmount(recordedAsset(chain, assetIn), fee) }
 }
 
+/** What a swap would pay in the next block. */
 export const swapQuote = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Swap quote',

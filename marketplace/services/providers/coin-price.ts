@@ -7,6 +7,7 @@ import { atOneHead } from '../../queries/one-head.ts'
 import { orNull, SYMBOL, usdPrice } from '../amounts.ts'
 import { CHANGE_PCT, changePct, PRICE } from '../figures.ts'
 
+/** Price of the native coin, as part of a result about other assets. */
 export const COIN_PRICE = Type.Object({
   symbol: SYMBOL,
   /** Spot price of the coin's deepest dollar pool, as in the price feed. */

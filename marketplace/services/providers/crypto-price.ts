@@ -71,6 +71,7 @@ async function nativeCoinPrice({ chain, clock }: ServiceContext): Promise<[Price
   ]
 }
 
+/** Price of one asset. */
 export const cryptoPrice = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Crypto price',

@@ -39,6 +39,7 @@ function shownPrice({ usd, change24hPct, asOf }: MajorPrice): MajorPrice {
   return { usd, change24hPct: change24hPct === null ? null : rounded(change24hPct, PCT_DECIMALS), asOf }
 }
 
+/** Prices of assets of other chains, and of the native coin. */
 export const cryptoPrices = defineService({
   serviceId: ID,
   name: 'Crypto prices',

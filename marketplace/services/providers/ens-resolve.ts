@@ -66,6 +66,7 @@ function fieldsOf({ input, query }: Asked, { forwardVerified, ...facts }: EnsFac
   }
 }
 
+/** ENS records of a name or an address. */
 export const ensResolve = defineService<Asked, typeof RESULT>({
   serviceId: ID,
   name: 'ENS lookup',

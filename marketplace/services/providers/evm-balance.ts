@@ -30,6 +30,7 @@ const RESULT = Type.Object({
   blockNumber: Type.Integer({ minimum: 0 }),
 })
 
+/** ETH and USDC balance of an address on Base. */
 export const evmBalance = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'EVM balance',

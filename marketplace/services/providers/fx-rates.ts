@@ -94,6 +94,7 @@ function roundedResult(units: bigint, { numerator, denominator }: Ratio): bigint
   return (units * numerator * 2n + whole) / (whole * 2n)
 }
 
+/** Converts an amount between currencies, or lists all rates of one currency. */
 export const fxRates = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Exchange rates',

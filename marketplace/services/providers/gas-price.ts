@@ -122,6 +122,7 @@ function gwei(wei: bigint): number {
   return Number(formatAmount(wei, 9))
 }
 
+/** Gas price of an EVM network, with the cost of a plain transfer. */
 export const gasPrice = defineService<EvmNetworkName | null, typeof RESULT>({
   serviceId: ID,
   name: 'EVM gas price',

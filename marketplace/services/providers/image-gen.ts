@@ -104,6 +104,7 @@ function withWaysOut(readiness: Readiness): Readiness {
   return { ...readiness, requires: ['models.file', 'models.procedural-images'] }
 }
 
+/** A picture of what a prompt says, by an image model. */
 export const imageGen: ServiceDefinition = defineService<string, typeof RESULT>({
   ...COMMON,
   name: 'Image generation',

@@ -88,6 +88,7 @@ function unknownOf({ place, current, daily }: WeatherReport): string[] {
   return [...new Set(all)]
 }
 
+/** Current weather of a place, and a three-day forecast. */
 export const weather = defineService<PlaceQuery, typeof RESULT>({
   serviceId: ID,
   name: 'Weather',

@@ -72,6 +72,7 @@ function parse(request: string): Result<string> {
   return /\p{L}{2}/u.test(text) || /\p{Lo}/u.test(text) ? ok(text) : unusable('there are no words', FORMAT)
 }
 
+/** Keywords, entities and topics of a text. */
 export const keywords = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Keywords',

@@ -1,6 +1,7 @@
 import { francAll } from 'franc'
 import { type WordSigns, wordSigns } from './word-signs.ts'
 
+/** The guessed language of a text. */
 export interface LanguageGuess {
   /** BCP 47 code; `und` if it cannot be told. */
   readonly language: string
@@ -78,6 +79,7 @@ function likeness(ranked: readonly (readonly [string, number])[]): number {
   return Math.max(...ENGLISH.map((code) => ranked.find(([other]) => other === code)?.[1] ?? 0))
 }
 
+/** English name of a language. */
 export function languageName({ language }: Pick<LanguageGuess, 'language'>): string {
   return language === 'und' ? 'another language' : (NAMES.of(language) ?? language)
 }

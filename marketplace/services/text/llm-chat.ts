@@ -54,6 +54,7 @@ function answerFacts({ text, model, finishReason, usage }: ModelAnswer) {
   return { text: text.slice(0, TEXT_CHARS_MAX).toWellFormed(), model, finishReason, usage, truncated }
 }
 
+/** A language model's answer to a prompt. */
 export const llmChat = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Language model',

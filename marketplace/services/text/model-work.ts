@@ -6,6 +6,7 @@ import { readJsonAnswer } from '../../chat/models/json-answer.ts'
 import type { ModelRole } from '../../ports/models.ts'
 import type { ServiceContext } from '../context.ts'
 
+/** A task on a text for a model: its instruction, and the schema of the answer. */
 export interface ModelWork<Schema extends TObject> {
   readonly name: string
   readonly task: string
@@ -16,6 +17,7 @@ export interface ModelWork<Schema extends TObject> {
   readonly isSound?: (answer: Static<Schema>, text: string) => boolean
 }
 
+/** A model's answer about a text. */
 export interface ModelFinding<Schema extends TObject> {
   readonly answer: Static<Schema>
   /** The backend's name of the model. If the backend names none, the engine of the model's role. */

@@ -31,10 +31,12 @@ export function usableSentences(text: string, max: number): readonly Sentence[] 
   return [...found.values()]
 }
 
+/** Words of a text in lower case; letters and digits only. */
 export function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(WORD) ?? []
 }
 
+/** Whether a part has enough words and is short enough to quote whole. */
 export function isUsable(sentence: string): boolean {
   if (sentence.length < USABLE_CHARS.min || sentence.length > USABLE_CHARS.max) return false
   return wordsOf(sentence).filter((word) => /\p{L}/u.test(word)).length >= USABLE_WORDS_MIN

@@ -56,6 +56,7 @@ function parse(request: string): Result<string> {
   return text === '' ? unusable('there is no text', FORMAT) : ok(text)
 }
 
+/** Sentiment and emotions of a text. */
 export const sentiment = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Sentiment',

@@ -96,6 +96,7 @@ async function read(wanted: Wanted, context: ServiceContext, signal: AbortSignal
   }
 }
 
+/** A short version of a text. */
 export const summarize = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Summary',

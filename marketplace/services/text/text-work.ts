@@ -17,10 +17,12 @@ export interface TextWork<Schema extends TObject, Task extends keyof LanguageTas
   readonly own: { readonly task: Task; readonly engine: string }
 }
 
+/** The result, by a model or by the built-in engine. */
 export type TextFinding<Schema extends TObject, Task extends keyof LanguageTasks> =
   | { readonly by: 'model'; readonly value: Static<Schema> }
   | { readonly by: 'engine'; readonly value: EngineTasks[Task]['output'] }
 
+/** First fields of every result about a text. */
 export const TEXT_ENVELOPE = {
   ...ENGINE_ENVELOPE,
   language: Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$' }),

@@ -62,6 +62,7 @@ async function translateText(wanted: Wanted, context: ServiceContext, signal: Ab
   }
 }
 
+/** Translates a text. */
 export const translate = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Translation',

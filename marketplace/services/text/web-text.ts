@@ -4,6 +4,7 @@ import type { Outside } from '../../ports/outside.ts'
 import type { Source } from '../../ports/sourced.ts'
 import type { WebPage } from '../../ports/web.ts'
 
+/** The text of a page, and its source. */
 export interface WebText {
   readonly text: string
   /** Whether the page or its text was cut. */

@@ -130,6 +130,7 @@ async function stats(context: ServiceContext, name: string | null) {
   }
 }
 
+/** Holders of a token, and how concentrated it is. */
 export const holderStats = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Holder statistics',

@@ -48,6 +48,7 @@ const STABLE = Type.Object({
   unknown: UNKNOWN,
 })
 
+/** Result fields, without the envelope. */
 export const STABLE_HEALTH = {
   stables: Type.Array(STABLE),
   rule: Type.Object({ criticalIf: Type.String(), warnIf: Type.String(), peg: Type.String() }),
@@ -104,6 +105,7 @@ function check(chain: ChainReader, name: string | null): Fault | null {
   return row !== undefined && isStable(row) ? null : refusal(`there is no stable token ${name}`, FORMAT)
 }
 
+/** Backing, redemption and peg of stable tokens. */
 export const stableHealth = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Stable token health',

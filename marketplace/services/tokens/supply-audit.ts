@@ -110,6 +110,7 @@ async function audit({ chain }: ServiceContext, name: string | null) {
   }
 }
 
+/** Checks that all balances of a token add up to its supply. */
 export const supplyAudit = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Supply audit',

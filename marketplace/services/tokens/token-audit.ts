@@ -151,6 +151,7 @@ function depthFacts(chain: ChainReader, { row, native, usdMicros }: TokenDepth) 
   return { ...poolName(row), depthNative: native === null ? null : amountText(coin, native), depthUsd: usd(usdMicros) }
 }
 
+/** Strengths and risks of a token. */
 export const tokenAudit = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Token audit',

@@ -129,6 +129,7 @@ function feeFacts(chain: ChainReader, { symbol, name }: Wanted, suggestedRate: b
   }
 }
 
+/** Whether a token could be created with the requested values. */
 export const tokenLaunchCheck = defineService<Wanted, typeof RESULT>({
   serviceId: ID,
   name: 'Token launch check',

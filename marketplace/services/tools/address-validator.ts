@@ -75,6 +75,7 @@ function judgement(context: ServiceContext, text: string) {
   return { input: text, valid: matches.length > 0, matches, ambiguous: matches.length > 1, reasons }
 }
 
+/** On which networks a text is an address. */
 export const addressValidator = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Address validator',

@@ -183,6 +183,7 @@ function unproved({ mempool }: ServiceContext, txId: TxId) {
   }
 }
 
+/** Whether a call was paid and how it ended, with Merkle proofs against block headers. */
 export const receiptVerify = defineService<TxId, typeof RESULT>({
   serviceId: ID,
   name: 'Receipt verification',

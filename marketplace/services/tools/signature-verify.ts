@@ -112,6 +112,7 @@ function verify(context: ServiceContext, signed: SignedText) {
   }
 }
 
+/** Whether an address signed a text on this network; reports both halves of every hybrid signature. */
 export const signatureVerify = defineService<SignedText, typeof RESULT>({
   serviceId: ID,
   name: 'Signature verification',

@@ -166,6 +166,7 @@ function shortName(locale: string, timeZone: string, nowMs: number): string {
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
 }
 
+/** The current time in a time zone, and its next change. */
 export const worldClock = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'World clock',

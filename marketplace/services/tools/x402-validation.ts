@@ -50,6 +50,7 @@ function unknownOf(probes: readonly Probe[]): string[] {
   )
 }
 
+/** How the operator's public endpoint answers now. */
 export const x402Validation = defineService<null, typeof RESULT>({
   serviceId: ID,
   name: 'x402 endpoint check',

@@ -58,6 +58,7 @@ function check(domain: string, { outside }: ServiceContext): Fault | null {
   return isUncovered ? refusal(`no RDAP for this TLD: ${domain.slice(domain.lastIndexOf('.'))}`, FORMAT) : null
 }
 
+/** Registration of a domain: registrar, dates and status. */
 export const domainInfo = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Domain info',

@@ -144,6 +144,7 @@ function mxCheck({ mx, nullMx, implicitMx }: MailDomain): Check {
     : { check: 'mx', passed: false, detail: 'neither mail servers nor an address' }
 }
 
+/** Whether mail to an address can arrive, judged by syntax, DNS and a list of disposable domains. */
 export const emailValidate = defineService<Asked, typeof RESULT>({
   serviceId: ID,
   name: 'Email validation',

@@ -64,6 +64,7 @@ function nameOf(country: string | null): string | null {
   return new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }).of(country) ?? null
 }
 
+/** Location of an IP address, from databases on this machine. */
 export const geoIp = defineService<Asked, typeof RESULT>({
   serviceId: ID,
   name: 'IP location',

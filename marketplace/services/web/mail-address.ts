@@ -21,6 +21,7 @@ const LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 const NOT_PUBLIC =
   /(^|\.)(alt|arpa|corp|example|home|internal|intranet|invalid|lan|local|localdomain|localhost|onion|private|test)$/
 
+/** The parts of a mail address. */
 export interface MailAddress {
   /** Local part in composed Unicode (NFC). Case is kept: only the domain knows whether it matters. */
   readonly local: string
@@ -30,6 +31,7 @@ export interface MailAddress {
   readonly form: 'plain' | 'quoted' | 'international'
 }
 
+/** A mail address, or the rule that it breaks. */
 export type ReadAddress =
   | { readonly valid: true; readonly address: MailAddress }
   | { readonly valid: false; readonly reason: string }

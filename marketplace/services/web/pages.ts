@@ -8,8 +8,10 @@ import type { ServiceContext } from '../context.ts'
 import { delivered, SOURCE_ENVELOPE, sourceEnvelope } from '../envelope.ts'
 import { type RequestForm, refusal, unusable } from '../requests.ts'
 
+/** Time limit of a service that reads a page, for reading and processing. */
 export const PAGE_TIMEOUT_MS = 10_000
 
+/** An absolute http(s) URL. */
 export const WEB_URL = Type.String({ pattern: '^https?://', maxLength: URL_CHARS_MAX })
 /** A time (ISO 8601, UTC). */
 export const INSTANT = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T[0-9:.]+Z$' })
@@ -19,6 +21,7 @@ export function foreignText(charsMax: number) {
   return orNull(Type.String({ maxLength: charsMax }))
 }
 
+/** Fields of every result about a page. */
 export const PAGE_FIELDS = {
   ...SOURCE_ENVELOPE,
   engine: Type.String(),
@@ -38,11 +41,13 @@ export function parseUrl(request: string, form: RequestForm): Result<string> {
   return isWeb ? ok(text) : unusable('not an absolute http(s) URL', form)
 }
 
+/** The guard's objection to a URL, as a refusal of the request. */
 export function urlFault(text: string, { outside }: ServiceContext, form: RequestForm): Fault | null {
   const checked = outside.web.check(text)
   return checked.ok ? null : refusal(String(checked.fault.detail.reason ?? 'it cannot be read'), form)
 }
 
+/** The common fields of services whose request is a page's URL. */
 export function ofPage(form: RequestForm) {
   return {
     timeoutMs: PAGE_TIMEOUT_MS,
@@ -55,6 +60,7 @@ export function ofPage(form: RequestForm) {
   }
 }
 
+/** Reads a page; throws, and so fails the service, on a fault. */
 export async function readPage(
   text: string,
   request: WebRequest,
@@ -65,10 +71,12 @@ export async function readPage(
   return delivered(await outside.web.read(url, request, signal))
 }
 
+/** A page in the form that the engines take. */
 export function bodyOf({ body, mediaType, charset, finalUrl }: WebPage): PageBody {
   return { bytes: body, mediaType, charset, url: finalUrl }
 }
 
+/** The first fields of every result about a page. */
 export function pageFields(service: string, engine: string, page: WebPage, context: ServiceContext) {
   const { url, finalUrl, status, fetchedAtMs } = page
   const fetchedAt = new Date(fetchedAtMs).toISOString()

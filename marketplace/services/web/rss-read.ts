@@ -69,6 +69,7 @@ function unknownOf(items: readonly FeedItem[]): readonly string[] {
   return [...names].sort().map((name) => `items.${name}`)
 }
 
+/** The first items of a feed. */
 export const rssRead = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Feed reader',

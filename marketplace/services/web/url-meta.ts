@@ -40,6 +40,7 @@ async function readMeta(text: string, context: ServiceContext, signal: AbortSign
   return { ...pageFields(ID, 'htmlparser2', page, context), ...facts, feeds: [...feeds], unknown: unknownIn(facts) }
 }
 
+/** What a page's HTML head says about it. */
 export const urlMeta = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Metadata of a page',

@@ -63,6 +63,7 @@ function articleFields(page: WebPage, article: Article) {
 const SAMPLE_TEXT =
   'This domain is for use in documentation examples without needing permission. Avoid use in operations.\n\nLearn more'
 
+/** A page of the public web as clean text and markdown. */
 export const webFetch = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Web page as text',

@@ -44,6 +44,7 @@ function ranked(hit: SearchHit, index: number) {
   return { title, url, snippet, host: new URL(url).host, date, rank: index + 1 }
 }
 
+/** Web pages for a query. */
 export const webSearch = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Web search',

@@ -3,6 +3,7 @@ import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { type Marks, sameText } from './tokens.ts'
 
+/** What a challenge is bound to. */
 export interface ChallengePlace {
   /** Host of the node's public address, or else the host under which the browser asked for the page. */
   readonly host: string

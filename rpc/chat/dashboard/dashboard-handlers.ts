@@ -36,6 +36,7 @@ type Form = Readonly<Record<string, string | undefined>>
 
 type SignedIn = Visit & { readonly session: Session }
 
+/** The page of the signed-in user with keys, or the page to sign in. */
 export const getDashboard: Handler<'getDashboard'> = async (node, request) => {
   const visit = await openVisit(node, request)
   if ('code' in visit) return visit
@@ -51,12 +52,14 @@ export const signIn: Handler<'signIn'> = (node, request) =>
     return signInByPassword(visit, password ?? '')
   })
 
+/** Ends the session. */
 export const signOut: Handler<'signOut'> = (node, request) =>
   withForm(node, request, ({ dashboard, token }) => {
     dashboard.sessions.end(token)
     return moved({})
   })
 
+/** Makes a key and shows it. */
 export const makeKey: Handler<'makeKey'> = (node, request) =>
   withSession(node, request, async (visit, form) => {
     const { dashboard, token, session, keys, request } = visit
@@ -86,6 +89,7 @@ export const makeKey: Handler<'makeKey'> = (node, request) =>
     return dashboardAnswer(content, httpFault(made.fault.code).status)
   })
 
+/** The page of one key. */
 export const getKeyPage: Handler<'getKeyPage'> = async (node, request) => {
   const visit = await openVisit(node, request)
   if ('code' in visit) return visit
@@ -95,6 +99,7 @@ export const getKeyPage: Handler<'getKeyPage'> = async (node, request) => {
   return key === undefined ? noKey(visit) : dashboardAnswer(keyMarkup(visit, { key }))
 }
 
+/** Sets the name and the limits of a key. */
 export const saveKey: Handler<'saveKey'> = (node, request) =>
   withKey(node, request, async (visit, key, form) => {
     const limits = limitsOf(form)
@@ -106,6 +111,7 @@ export const saveKey: Handler<'saveKey'> = (node, request) =>
     return dashboardAnswer(keyMarkup(visit, { key, sent: form, trouble }), httpFault(changed.fault.code).status)
   })
 
+/** Revokes a key, if the form confirms it. */
 export const endKey: Handler<'endKey'> = (node, request) =>
   withKey(node, request, async (visit, key, { sure }) => {
     if (sure !== 'yes') {

@@ -25,6 +25,7 @@ export interface ProviderStanding {
   readonly trouble: string | null
 }
 
+/** What a dashboard is made of. */
 export interface DashboardParts {
   readonly clock: Clock
   /** Addresses of the wallets that may sign in, as text. */
@@ -36,6 +37,7 @@ export interface DashboardParts {
   readonly verify: (job: SignatureJob) => boolean
 }
 
+/** The dashboard behind its pages: its sessions and the means to sign in. */
 export interface DashboardApi extends Omit<DashboardParts, 'clock'> {
   readonly marks: Marks
   readonly sessions: Sessions
@@ -44,6 +46,7 @@ export interface DashboardApi extends Omit<DashboardParts, 'clock'> {
   readonly makers: KeyMakers
 }
 
+/** Makes a dashboard without sessions. */
 export function createDashboard({ clock, ...parts }: DashboardParts): DashboardApi {
   const marks = new Marks()
   const challenges = new Challenges(clock, marks)

@@ -4,6 +4,7 @@ import { type Holder, heldTooMany } from '../../../consensus/primitives/fair-sha
 import { OPERATOR } from '../../../marketplace/chat/keys/keys.ts'
 import { freshToken } from './tokens.ts'
 
+/** The session of a signed-in user. */
 export interface Session {
   /** Owner of the keys: {@link OPERATOR}, or the address of a wallet. */
   readonly owner: string

@@ -3,10 +3,12 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 /** A token of a browser: 32 random bytes. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 
+/** A fresh token. */
 export function freshToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
+/** Whether a text has the form of a token. */
 export function isToken(text: string | undefined): text is string {
   return text !== undefined && TOKEN.test(text)
 }

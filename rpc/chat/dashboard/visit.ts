@@ -11,6 +11,7 @@ import { freshToken, isToken } from './tokens.ts'
 
 const OWN_MACHINE = { loopback: true, allowedOrigins: [] }
 
+/** A request to the dashboard. */
 export interface Visit {
   readonly node: NodeApi
   readonly dashboard: DashboardApi
@@ -46,6 +47,7 @@ async function soundSession({ sessions, operator }: DashboardApi, token: string)
   return null
 }
 
+/** CSRF mark for the forms of this browser's pages. */
 export function csrfOf({ dashboard, token }: Visit): string {
   return dashboard.marks.of('form', token)
 }
@@ -73,12 +75,14 @@ export function takesWallets({ node: { publicUrl }, dashboard, request }: Visit)
   return dashboard.wallets.length > 0 && (publicUrl !== null || isLoopback(hostnameOf(request)))
 }
 
+/** What a challenge for this browser is bound to. */
 export function placeOf({ node, request, token }: Visit): ChallengePlace {
   const { params } = node.chain.ruleBook
   const network = `${params.name}, genesis ${node.chain.network.genesis.slice(0, 16)}`
   return { host: hostOf(request), network, token }
 }
 
+/** Host under which the page was asked for, or the node's public one. */
 export function hostOf({ baseUrl }: ApiRequest): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).host : baseUrl
 }

@@ -11,6 +11,7 @@ const LIMIT_DEFAULT = 50
 /** Caches must not keep answers about keys. */
 const NOT_KEPT = { 'cache-control': 'no-store' }
 
+/** Keys of all owners. */
 export const listKeys: Handler<'listKeys'> = ({ chat }, { query }) => {
   if (chat == null) return fault('chat/off')
   const all = chat.keys.list(OPERATOR)
@@ -24,6 +25,7 @@ export const listKeys: Handler<'listKeys'> = ({ chat }, { query }) => {
   return { status: 200, json: { keys: page.map(keyJson), nextCursor }, headers: NOT_KEPT }
 }
 
+/** Makes a key of the operator. */
 export const createKey: Handler<'createKey'> = async ({ chat, clock }, { body }) => {
   if (chat == null) return fault('chat/off')
   const { label = '', rpm = null, tpd = null, expiresInDays = null } = body
@@ -34,6 +36,7 @@ export const createKey: Handler<'createKey'> = async ({ chat, clock }, { body })
   return { status: 201, json: { key: keyJson(key), secret }, headers: NOT_KEPT }
 }
 
+/** Renames a key, or sets its limits. */
 export const changeKey: Handler<'changeKey'> = async ({ chat }, { params, body }) => {
   if (chat == null) return fault('chat/off')
   const id = params.id
@@ -45,12 +48,14 @@ export const changeKey: Handler<'changeKey'> = async ({ chat }, { params, body }
   return changed.ok ? answer(keyJson(changed.value)) : changed.fault
 }
 
+/** Revokes a key. */
 export const revokeKey: Handler<'revokeKey'> = async ({ chat }, { params }) => {
   if (chat == null) return fault('chat/off')
   const revoked = await chat.keys.revoke(params.id, OPERATOR)
   return revoked.ok ? answer(keyJson(revoked.value)) : revoked.fault
 }
 
+/** An API key as the API shows it. */
 export function keyJson({
   id,
   label,

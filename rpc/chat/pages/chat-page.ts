@@ -13,6 +13,7 @@ import { counted, figure, unknownText } from '../../web/figures.ts'
 import { type Html, html, NOTHING } from '../../web/html.ts'
 import { pageText } from '../../web/layout.ts'
 
+/** `/chat`: what the chat platform is, how to call it, the state of its models, and questions about it. */
 export function chatPage({ info, faq }: PlatformFacts, baseUrl: string): string {
   const key = faq.find(({ id }) => id === 'key')
   return pageText({
@@ -39,6 +40,7 @@ ${comparisonSection(info)}
   })
 }
 
+/** `/chat` without a platform. */
 export function noChatPage(baseUrl: string): string {
   return pageText({
     title: 'No chat here',

@@ -3,6 +3,7 @@ import { type Html, html, NOTHING } from '../../web/html.ts'
 import { pageText } from '../../web/layout.ts'
 import { PAGE_POLICY } from '../../web/style.ts'
 
+/** What every page of the dashboard needs. */
 export interface DashboardFrame {
   readonly baseUrl: string
   /** CSRF mark in the page's forms, so that no other page can send them. */
@@ -15,6 +16,7 @@ export interface FormTrouble {
   readonly reason: string
 }
 
+/** A whole page of the dashboard. */
 export function dashboardPage({ baseUrl }: DashboardFrame, title: string, main: Html): string {
   return pageText({
     title: `${title} · Farthing dashboard`,
@@ -45,10 +47,12 @@ export function dashboardAnswer(
   return { status, content, contentType: 'text/html; charset=utf-8', headers }
 }
 
+/** The hidden field with the CSRF mark. */
 export function hidden({ csrf }: DashboardFrame): Html {
   return html`<input type="hidden" name="csrf" value="${csrf}">`
 }
 
+/** A field of a form. */
 export interface Field {
   readonly name: string
   readonly label: string
@@ -59,6 +63,7 @@ export interface Field {
   readonly more?: Html
 }
 
+/** A field with its label, hint and error. */
 export function fieldMarkup(
   { name, label, hint, type = 'text', value = '', more = NOTHING }: Field,
   trouble?: FormTrouble,
@@ -72,6 +77,7 @@ export function fieldMarkup(
 ${hint === undefined ? NOTHING : html`<p class="hint" id="${name}-hint">${hint}</p>`}${wrongMarkup(name, trouble)}</div>`
 }
 
+/** The error of a field, if it has one. */
 export function wrongMarkup(name: string, trouble: FormTrouble | undefined): Html {
   return trouble?.field === name ? html`<p class="wrong" id="${name}-wrong">${trouble.reason}</p>` : NOTHING
 }
@@ -83,6 +89,7 @@ export function troubleMarkup(trouble: FormTrouble | undefined): Html {
   return html`<p class="notice bad" role="alert">${trouble.reason}${where}</p>`
 }
 
+/** A page that says why a form was refused. */
 export function refusedPage(frame: DashboardFrame, reason: string): string {
   return dashboardPage(
     frame,

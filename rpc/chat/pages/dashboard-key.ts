@@ -26,6 +26,7 @@ export function madePage(frame: DashboardFrame, { label, id }: ChatKey, secret: 
   )
 }
 
+/** What the page of a key shows. */
 export interface KeyFacts {
   readonly key: ChatKey
   readonly bounds: OwnerBounds
@@ -33,6 +34,7 @@ export interface KeyFacts {
   readonly trouble?: FormTrouble
 }
 
+/** One key: what it uses, its name and limits, its end. */
 export function keyPage(frame: DashboardFrame, facts: KeyFacts): string {
   const { key, trouble } = facts
   const isEnded = key.state === 'revoked'

@@ -14,6 +14,7 @@ import {
   troubleMarkup,
 } from './dashboard-frame.ts'
 
+/** What the page with the keys of an owner shows. */
 export interface KeysFacts {
   readonly owner: string
   /** Newest first. */
@@ -37,6 +38,7 @@ export interface KeysFacts {
 const PROVIDERS_MAX = 100
 const WORDS_CHARS_MAX = 400
 
+/** `/dashboard` for a signed-in user. */
 export function keysPage(frame: DashboardFrame, facts: KeysFacts): string {
   const { owner, keyCount, trouble } = facts
   const isOperator = owner === OPERATOR
@@ -171,10 +173,12 @@ ${figure('Tokens today', grouped(String(today)), `of ${grouped(String(tpd))}`)}
 </dl></li>`
 }
 
+/** State of a key as a mark. */
 export function keyState({ state }: ChatKey): Html {
   return state === 'live' ? html`<span class="state">live</span>` : html`<span class="state off">${state}</span>`
 }
 
+/** Tokens of prompts and answers together. */
 export function tokensOf({ promptTokens, completionTokens }: KeyUsage): number {
   return promptTokens + completionTokens
 }

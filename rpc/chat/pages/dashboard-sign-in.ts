@@ -9,6 +9,7 @@ import {
   wrongMarkup,
 } from './dashboard-frame.ts'
 
+/** What the sign-in page shows. */
 export interface SignInFacts {
   readonly host: string
   /** Text for a wallet to sign; null if no wallet may sign in. */
@@ -17,6 +18,7 @@ export interface SignInFacts {
   readonly trouble?: FormTrouble
 }
 
+/** `/dashboard` for a user who is not signed in. */
 export function signInPage(frame: DashboardFrame, facts: SignInFacts): string {
   const { host, challenge, trouble } = facts
   return dashboardPage(

@@ -37,6 +37,7 @@ function checkOffered(quote: Quote): void {
   })
 }
 
+/** What a quote is checked against. */
 export interface AgreementBasis {
   readonly facts: NetworkFacts
   readonly allow: AllowList

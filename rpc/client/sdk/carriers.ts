@@ -3,6 +3,7 @@ import type { Payment, Quote } from './shapes.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** The terms of a 402 answer, and the x402 version to pay in. */
 export interface NativeTerms {
   readonly version: 1 | 2
   /** All of the terms. In version 2 the payment repeats their resource and extensions. */
@@ -20,6 +21,7 @@ export function decodeTerms(header: string | null): Fields | undefined {
   }
 }
 
+/** The payload that proves a native payment, in its x402 version. */
 export function paymentPayload(payment: Payment, { offer }: Quote, { version, terms }: NativeTerms): Fields {
   const payload = { txId: payment.txId, secret: payment.secret }
   if (version === 1) return { x402Version: 1, scheme: offer.scheme, network: offer.network, payload }
@@ -33,6 +35,7 @@ export function paymentPayload(payment: Payment, { offer }: Quote, { version, te
   }
 }
 
+/** The header that carries a payment, by its x402 version. */
 export function paymentHeader(payload: Fields): readonly [name: string, value: string] {
   const text = String.fromCharCode(...new TextEncoder().encode(JSON.stringify(payload)))
   return [payload.x402Version === 1 ? 'x-payment' : 'payment-signature', btoa(text)]

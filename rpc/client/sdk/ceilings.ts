@@ -3,6 +3,7 @@ import { SpendLimitError } from './errors.ts'
 import { CEILING_KINDS, checkKinds, invalid } from './options.ts'
 import type { CeilingOptions, NetworkFacts, PaymentRecord } from './shapes.ts'
 
+/** Cost of one payment. */
 export interface Cost {
   /** Base units of amount and fee. */
   readonly units: bigint
@@ -21,6 +22,7 @@ const DEFAULTS = {
   maxFee: '0.1',
 } as const
 
+/** The ceilings of one client. */
 export class Ceilings {
   readonly feeMax: bigint
   /** Whether the options bound the coins of a call. Only then is a call paid without a dollar price. */

@@ -48,6 +48,7 @@ export function withFaults(journal: PaymentJournal): PaymentJournal {
   }
 }
 
+/** Message of a thrown value. */
 export function reasonIn(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }
@@ -99,6 +100,7 @@ export function storageJournal(storage: KeyedTexts, prefix = 'farthing.payment.'
   }
 }
 
+/** A record as one line of JSON. */
 export function recordText(record: PaymentRecord): string {
   return JSON.stringify(record, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
 }

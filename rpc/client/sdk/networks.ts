@@ -15,6 +15,7 @@ export function factsOf(network: NetworkName | NetworkFacts): NetworkFacts {
   throw invalid(unknownName('network', network, Object.keys(known)))
 }
 
+/** The facts that preparing a transaction needs. */
 export function paramsOf({ invokeTerms, weight, epochBlocks, ...names }: NetworkFacts): ClientParams {
   return { ...names, steps: [{ rules: { tx: { weight, invokeTerms }, market: { epochBlocks } } }] }
 }

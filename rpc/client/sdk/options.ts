@@ -17,6 +17,7 @@ const hasFunctions = (value: unknown, names: readonly string[]): boolean =>
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 
+/** Kinds of values that callers pass. */
 export const KIND = {
   text: { what: 'a text', is: isText },
   toggle: { what: 'true or false', is: (value) => typeof value === 'boolean' },
@@ -47,11 +48,14 @@ const DOLLARS: Kind = { ...KIND.count, what: 'dollars as a number' }
 const COINS: Kind = { ...KIND.text, what: 'coins as decimal text' }
 const CARRIER: Kind = { what: 'header or body', is: (value) => value === 'header' || value === 'body' }
 
+/** Options of the ceilings. */
 export const CEILING_KINDS: Kinds<Required<CeilingOptions>> = {
   ...{ maxPerCallUsd: DOLLARS, maxPerDayUsd: DOLLARS },
   ...{ maxPerCallCoins: COINS, maxPerDayCoins: COINS, maxFee: COINS },
 }
+/** Options of `wrapFetch`. */
 export const PAID_FETCH_KINDS: Kinds<Required<PaidFetchOptions>> = { carrier: CARRIER, payment: KIND.payment }
+/** Options of `events`. */
 export const EVENT_KINDS: Kinds<Required<EventOptions>> = {
   ...{ lastEventId: KIND.text, types: LIST, signal: KIND.signal, attemptsMax: KIND.count },
 }
@@ -72,6 +76,7 @@ export function checkOptions(of: string, options: unknown, kinds: Readonly<Recor
   checkKinds(of, fields, kinds)
 }
 
+/** Refuses option values of the wrong kind. */
 export function checkKinds(of: string, options: object, kinds: Readonly<Record<string, Kind>>): void {
   for (const [name, kind] of Object.entries(kinds)) {
     const value = fieldsOf(options)[name]
@@ -79,6 +84,7 @@ export function checkKinds(of: string, options: object, kinds: Readonly<Record<s
   }
 }
 
+/** Refuses an argument that is missing or of the wrong kind. */
 export function checkGiven(of: string, name: string, value: unknown, { what, is }: Kind): void {
   if (!is(value)) throw invalid(`${of}: ${name} must be ${what}`)
 }
@@ -88,12 +94,14 @@ export function checkNoMore(of: string, more: readonly unknown[]): void {
   if (more.length > 0) throw invalid(`${of}: it takes no options; ceilings are set with createClient`)
 }
 
+/** Checks the arguments of a call. */
 export function checkCall(of: string, serviceId: unknown, request: unknown, more: readonly unknown[]): void {
   checkGiven(of, 'serviceId', serviceId, KIND.text)
   checkGiven(of, 'request', request, KIND.text)
   checkNoMore(of, more)
 }
 
+/** The error for a wrong argument. */
 export function invalid(message: string): FarthingError {
   return new FarthingError(message, { code: 'invalid_option' })
 }

@@ -10,6 +10,7 @@ import { isOver, type Patience, pause } from './waiting.ts'
 
 type Fetch = typeof globalThis.fetch
 
+/** Dependencies of a paying fetch. */
 export interface PaidFetchParts extends SettlePlace {
   readonly payer: Payer
   /** Bounds of a wait that begins now. `signal` is the caller's, in addition to the client's. */

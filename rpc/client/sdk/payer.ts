@@ -28,6 +28,7 @@ import type {
   Signer,
 } from './shapes.ts'
 
+/** Dependencies of a payer. */
 export interface PayerParts {
   readonly facts: NetworkFacts
   readonly client: NodeClient
@@ -235,6 +236,7 @@ export function committedText({ tx, request }: Pick<Payment, 'tx' | 'request'>):
   return 'requestCommitment' in payload && payload.requestCommitment === NO_COMMITMENT ? null : request
 }
 
+/** The transaction of a payment. */
 export function transactionOf({ tx, txId }: Payment): Transaction {
   const decoded = tx === null ? null : decodeTransaction(fromHex(tx))
   if (decoded?.ok === true && decoded.value.txId === txId) return decoded.value

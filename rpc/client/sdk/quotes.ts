@@ -10,6 +10,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** Scheme of the native rail in every x402 offer. */
 export const NATIVE_SCHEME = 'native-x402'
 
+/** The circumstances of a quote. */
 export interface QuoteBasis {
   /** Decimals of the coin. They never come from the seller. */
   readonly facts: Pick<NetworkFacts, 'decimals'>
@@ -112,6 +113,7 @@ export function withWord(quote: Quote, { available, unavailableReason, requestVa
   }
 }
 
+/** Random bytes in hex. */
 export function randomHex(bytes: number): string {
   return toHex(crypto.getRandomValues(new Uint8Array(bytes)))
 }

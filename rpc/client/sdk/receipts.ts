@@ -10,6 +10,7 @@ const BEHIND_MS = 10_000
 /** After this many failures in a row, a second node counts as unable to answer. */
 const MISSED_MAX = 3
 
+/** Dependencies of checking a receipt. */
 export interface ReceiptBasis {
   readonly facts: NetworkFacts
   readonly secondNode: string | null

@@ -13,6 +13,7 @@ import {
 } from './errors.ts'
 import type { Payment, RefundState } from './shapes.ts'
 
+/** What happens to the money of a payment that buys nothing. */
 export const RETURNS = 'What is not redeemed of it, the chain gives back when its term is over.'
 
 const RETRY_AFTER_MS_DEFAULT = 1_000
@@ -20,6 +21,7 @@ const RETRY_AFTER_MS_DEFAULT = 1_000
 /** Codes of 402 answers that pass by waiting: the payment is not deep enough in the chain yet. */
 const PASSING_PAYMENTS: ReadonlySet<unknown> = new Set(['payment_unconfirmed', 'payment_not_found'])
 
+/** The SDK error for an answer. */
 export function errorOfAnswer(answer: NodeAnswer, payment: Payment | null = null): FarthingError {
   const { status, body } = answer
   const code = textOf(body.code, `http_${status}`)
@@ -43,6 +45,7 @@ export function errorOfAnswer(answer: NodeAnswer, payment: Payment | null = null
   return new FarthingError(message, facts)
 }
 
+/** The SDK error for a fault. */
 export function errorOfFault(cause: Fault, payment: Payment | null = null): FarthingError {
   const { url, fee, limit, message } = cause.detail
   switch (cause.code) {

@@ -20,6 +20,7 @@ function optionsOf({ request, dispatcher }: Caller): RequestInit {
   return { signal: request.signal, ...(dispatcher === undefined ? {} : { dispatcher }) }
 }
 
+/** Sends a request once, and follows redirects as it says. */
 export function send(fetch: Fetch, sent: SentRequest): Promise<Response> {
   return fetch(rebuilt(sent), optionsOf(sent.caller))
 }
@@ -31,6 +32,7 @@ function rebuilt({ request, body }: SentRequest): Request {
   return new Request(request, { headers: request.headers, ...(body === null ? {} : { body }) })
 }
 
+/** The same request with other headers, and with another method, address or body if given. */
 export function changed(
   { request, body, caller }: SentRequest,
   { headers, url = request.url, method = request.method, ...more }: Changes,

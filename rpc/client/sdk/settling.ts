@@ -14,6 +14,7 @@ import { errorOfAnswer, errorOfFault, isPassing, RETURNS } from './refusals.ts'
 import type { Payment, PaymentState } from './shapes.ts'
 import { isOver, type Patience, pause } from './waiting.ts'
 
+/** Dependencies of settling. */
 export interface SettlePlace {
   readonly client: NodeClient
   readonly transport: Transport
@@ -94,6 +95,7 @@ function isUnknown(answer: Result<NodeAnswer>): boolean {
   return answer.ok && answer.value.body.code === 'payment_not_found'
 }
 
+/** The error for a payment with an unknown outcome. */
 export function interrupted(
   payment: Payment,
   heard: Result<NodeAnswer> | Result<unknown> | null = null,
@@ -114,6 +116,7 @@ function isAnswer(value: unknown): value is NodeAnswer {
   return typeof (value as NodeAnswer | null)?.status === 'number'
 }
 
+/** The request that a payment is for. */
 export function requestOf(payment: Payment): string {
   if (payment.request !== null) return payment.request
   const message =
@@ -131,6 +134,7 @@ export function isEnd(status: unknown): boolean {
   return ENDS.has(status)
 }
 
+/** State of a payment after its call was refused. */
 export function stateAfter(error: FarthingError): PaymentState {
   // For a payment that was refunded before, the node's details have `end`.
   if (error instanceof RefundedError || error.details?.end !== undefined) return 'refunded'

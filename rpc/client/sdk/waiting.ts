@@ -12,12 +12,14 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
+/** Bounds of a wait for a payment. */
 export interface Patience {
   /** When to give up, milliseconds since 1970. */
   readonly untilMs: number
   readonly signal?: AbortSignal
 }
 
+/** Whether the wait is over. */
 export function isOver({ untilMs, signal }: Patience): boolean {
   return signal?.aborted === true || Date.now() >= untilMs
 }

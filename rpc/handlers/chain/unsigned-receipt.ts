@@ -8,6 +8,7 @@ import { OUTCOME_DELIVERED, OUTCOME_FAILED } from '../../../consensus/tx/payload
 import { encodeBody, TX_VERSION, type TxBody, transactionId } from '../../../consensus/tx/transaction.ts'
 import type { SettlementRecord } from '../../../marketplace/facilitator/records.ts'
 
+/** Suggested nonce and fee rates of a transaction. */
 export interface Suggested {
   readonly nonce: bigint
   readonly maxFeeRate: bigint

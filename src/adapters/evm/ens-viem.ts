@@ -15,6 +15,7 @@ const NOTHING: ReadonlySet<string> = new Set([
 /** Resolvers that do not support an optional record fail with `ResolverError`. */
 const NO_RECORD: ReadonlySet<string> = new Set([...NOTHING, 'ResolverError'])
 
+/** Sends one JSON-RPC query. */
 export type AskRpc = (method: string, params: readonly unknown[]) => Promise<unknown>
 
 /**
@@ -37,6 +38,7 @@ export interface EnsClient {
   readonly name: (address: string) => Promise<string | null>
 }
 
+/** ENS through viem. */
 export const ENS: Ens = {
   normalise: (name) => {
     try {

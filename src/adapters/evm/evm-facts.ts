@@ -5,24 +5,29 @@ import type { EvmBalance, GasFacts } from '../../../marketplace/ports/evm.ts'
 import type { Provider } from '../providers/provider.ts'
 import { countOf, type JsonRpcNode, quantityOf } from './json-rpc-node.ts'
 
+/** A token whose balance is reported. */
 export interface StableToken {
   readonly symbol: string
   readonly contract: string
   readonly decimals: number
 }
 
+/** A supported network. */
 export interface EvmNetwork {
   readonly chainId: number
   /** Null if no token balance is reported on this network. */
   readonly stable: StableToken | null
 }
 
+/** A query to a node. */
 export type EvmQuery = { readonly ask: 'gas' } | { readonly ask: 'balance'; readonly address: string }
 
+/** The answer to a query. */
 export type EvmFacts =
   | { readonly is: 'gas'; readonly gas: GasFacts }
   | { readonly is: 'balance'; readonly balance: EvmBalance }
 
+/** The used fields of a block. */
 export interface BlockFacts {
   readonly number: number
   readonly baseFee: bigint | null

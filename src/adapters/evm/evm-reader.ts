@@ -20,6 +20,7 @@ import { type EvmFacts, type EvmNetwork, type EvmQuery, evmFacts } from './evm-f
 import type { JsonRpcNode } from './json-rpc-node.ts'
 import { nodesOf } from './node-names.ts'
 
+/** What the reader needs. */
 export interface EvmDependencies {
   readonly config: Pick<OutsideConfig['providers'], EvmNetworkName>
   readonly clock: Clock

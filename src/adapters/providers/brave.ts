@@ -11,6 +11,7 @@ const HOST = 'https://api.search.brave.com'
 /** Every answered query costs the operator money, so an answer saves the checks for this long. */
 const PROVEN_MS = 21_600_000
 
+/** What Brave Search needs. */
 export interface BraveDependencies {
   /** Base address; null for Brave's own. */
   readonly url: string | null

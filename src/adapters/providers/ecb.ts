@@ -10,6 +10,7 @@ const OWN_URL = 'https://www.ecb.europa.eu'
 const PATH = '/stats/eurofxref/eurofxref-daily.xml'
 const BYTES_MAX = 65_536
 
+/** What an adapter for exchange rates needs. */
 export interface RateDependencies {
   /** Base address; null for the provider's own. */
   readonly url: string | null

@@ -8,6 +8,7 @@ export interface Spot {
   readonly timezone: string | null
 }
 
+/** Weather at a spot. */
 export interface Forecast extends Omit<WeatherReport, 'place'> {
   /** IANA name; null if the provider does not say. */
   readonly timezone: string | null
@@ -15,11 +16,14 @@ export interface Forecast extends Omit<WeatherReport, 'place'> {
   readonly askedMs: number
 }
 
+/** Days of a forecast. */
 export const DAYS = 3
 /** Data further from now is not current weather. */
 export const NOW_MS_MAX = 2 * 3_600_000
+/** Most bytes of a provider's answer. */
 export const FORECAST_BYTES_MAX = 1_048_576
 
+/** Whether this machine knows the timezone. */
 export function isTimezone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
@@ -28,6 +32,7 @@ export function isTimezone(name: string): boolean {
   }
 }
 
+/** Rounds to one decimal. */
 export function tenths(value: number): number {
   return Number(value.toFixed(1))
 }

@@ -3,6 +3,7 @@ import type { Major, MajorPrice } from '../../../marketplace/ports/crypto-prices
 import type { JsonAt } from './json-at.ts'
 import type { Provider } from './provider.ts'
 
+/** One provider's prices of the major assets at one moment. */
 export interface MajorQuotes {
   /** Assets without a price are left out. */
   readonly prices: Readonly<Partial<Record<Major, MajorPrice>>>
@@ -12,6 +13,7 @@ export interface MajorQuotes {
 /** All major assets in one query. */
 export type QuoteProvider = Provider<null, MajorQuotes>
 
+/** What an adapter for prices needs. */
 export interface QuoteDependencies {
   /** Base address; null for the provider's own. */
   readonly url: string | null
@@ -27,10 +29,12 @@ const AGE_MS_MAX = 3_600_000
 const AHEAD_MS_MAX = 300_000
 const DECIMAL = /^-?[0-9]{1,12}(\.[0-9]{1,18})?$/
 
+/** Reads a price from a JSON number. */
 export function usdNumber(json: JsonAt): number {
   return json.number(USD.min, USD.max)
 }
 
+/** Reads a price from a decimal text. */
 export function usdText(json: JsonAt): number {
   return within(json, Number(json.like(DECIMAL)), USD)
 }

@@ -8,6 +8,7 @@ import { forecastOf, type MetEntry, readSeries } from './met-series.ts'
 import type { Provider } from './provider.ts'
 import { type ProviderAnswer, providerFetch } from './provider-fetch.ts'
 
+/** What MET Norway needs. */
 export interface MetNorwayDependencies {
   /** Base address; null for the provider's own. */
   readonly url: string | null

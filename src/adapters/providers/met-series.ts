@@ -3,6 +3,7 @@ import { DAYS, type Forecast, NOW_MS_MAX, tenths } from './forecast.ts'
 import type { JsonAt } from './json-at.ts'
 import { symbolWords } from './weather-words.ts'
 
+/** Weather at one moment of a series, with the precipitation of the hours after it. */
 export interface MetEntry {
   readonly atMs: number
   readonly tempC: number
@@ -13,6 +14,7 @@ export interface MetEntry {
   readonly next6: Ahead | null
 }
 
+/** Precipitation and symbol of the hours after a moment. */
 export interface Ahead {
   readonly precipMm: number | null
   readonly symbol: string

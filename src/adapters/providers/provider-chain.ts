@@ -12,6 +12,7 @@ import { causeOf, UpstreamBreakers } from '../../../marketplace/ports/upstream-b
 import { Deadline, unlessAborted } from './deadline.ts'
 import type { Checkable, Provider, ProviderCheck, ProviderFacts } from './provider.ts'
 
+/** What a chain of providers needs. */
 export interface ProviderChainDependencies<Query, Value> {
   /** What the providers give, in words: "exchange rates". */
   readonly what: string
@@ -44,9 +45,11 @@ const PATIENCE = { budgetMs: 5_500, oneMs: 3_500 }
 const LEAST_MS = 1_000
 const RETRY_MS_MAX = 250
 const CHECK_MS = 5_000
+/** Maximum answers that a chain keeps. */
 export const KEPT_MAX = 1_000
 /** Maximum memory of the kept answers of a chain. */
 export const KEPT_BYTES_MAX = 16 * 1_048_576
+/** Maximum different queries at the same time. */
 export const ASKING_MAX = 256
 /**
  * How long "not found" is repeated from memory. Failed calls are free for callers, and must not use up a provider's

@@ -4,6 +4,7 @@ import { textOf } from '../bounded-fetch.ts'
 import { connectionWords } from '../connection-words.ts'
 import { retryAfterMs } from '../retry-after.ts'
 
+/** An HTTP query to a provider. */
 export interface ProviderRequest {
   readonly method?: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
@@ -15,6 +16,7 @@ export interface ProviderRequest {
   readonly ofCaller?: boolean
 }
 
+/** An HTTP answer of a provider. */
 export interface ProviderAnswer {
   readonly status: number
   readonly headers: Headers
@@ -67,6 +69,7 @@ function statusFault(provider: string, { status, headers }: Response, request: P
     : fault('provider/answer', { ...detail, ...ofQuestion(request.ofCaller === true && QUESTION_STATUSES.has(status)) })
 }
 
+/** Fault detail that marks the query as a possible cause. */
 export function ofQuestion(isSo: boolean): { readonly ofQuestion?: true } {
   return isSo ? { ofQuestion: true } : {}
 }

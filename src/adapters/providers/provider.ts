@@ -20,6 +20,7 @@ export interface Provider<Query, Value> {
   readonly check: (signal: AbortSignal) => Promise<Result<unknown>>
 }
 
+/** State of a provider, for operators. */
 export interface ProviderFacts {
   readonly what: string
   readonly name: string
@@ -28,6 +29,7 @@ export interface ProviderFacts {
   readonly trouble: string | null
 }
 
+/** Result of checking a provider. */
 export interface ProviderCheck {
   readonly what: string
   readonly name: string
@@ -38,6 +40,7 @@ export interface ProviderCheck {
   readonly ms: number
 }
 
+/** Providers of one kind, as operators see them. */
 export interface Checkable {
   readonly facts: readonly ProviderFacts[]
   /** Checks every provider by the cheapest query, whatever its breaker says. */

@@ -13,6 +13,7 @@ const UNICODE_NAME_CHARS_MAX = 512
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/
 const HOST_NAME = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*$/
 
+/** The facts of a domain that its registry does not know. */
 export function unregistered(rdapServer: string): DomainFacts {
   const unknown = { registrar: null, createdAt: null, expiresAt: null, updatedAt: null, dnssec: null }
   return { registered: false, ...unknown, nameservers: [], status: [], rdapServer }

@@ -13,6 +13,7 @@ import { ofQuestion } from './provider-fetch.ts'
 import { readDomain, readNotFound, unregistered } from './rdap-domain.ts'
 import { RdapList, type RegistryList, registryOf } from './rdap-list.ts'
 
+/** What domain registrations need. */
 export interface RdapDependencies {
   /** Base addresses of the sources of the registry list, in order; null for IANA's own. */
   readonly lists: readonly (string | null)[]
@@ -100,6 +101,7 @@ export class RdapDomains implements Domains {
   }
 }
 
+/** One registry as a provider, over RDAP. */
 export function registry(address: string, web: WebReader): Provider<string, DomainFacts> {
   const name = new URL(address).host
   const ask = async (domain: string, signal: AbortSignal): Promise<Result<DomainFacts>> => {

@@ -3,7 +3,9 @@ import { instantText } from './instant.ts'
 import type { JsonAt } from './json-at.ts'
 import { plainText } from './plain-text.ts'
 
+/** Maximum pages of a search result. */
 export const HITS_MAX = 10
+/** Maximum bytes of a provider's answer to a search. */
 export const SEARCH_BYTES_MAX = 2_097_152
 
 const TITLE_CHARS_MAX = 200

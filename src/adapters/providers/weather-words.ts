@@ -30,6 +30,7 @@ const WMO: Readonly<Record<number, string>> = {
   99: 'thunderstorm with heavy hail',
 }
 
+/** A weather code of the WMO in words. */
 export function wmoWords(code: number): string {
   return WMO[code] ?? `weather code ${code}`
 }

@@ -12,6 +12,7 @@ import type { Provider } from './provider.ts'
 import { ProviderChain } from './provider-chain.ts'
 import { unusable } from './unusable.ts'
 
+/** What {@link ChainedWeather} needs. */
 export interface WeatherDependencies {
   readonly choices: Pick<OutsideConfig['providers'], 'weather' | 'geocoder'>
   readonly keys: ProviderKeys

@@ -8,6 +8,7 @@ import { ProviderChain } from './provider-chain.ts'
 import { searxng } from './searxng.ts'
 import { unusable } from './unusable.ts'
 
+/** What web search needs. */
 export interface WebSearchDependencies {
   readonly choices: readonly ProviderChoice[]
   readonly keys: ProviderKeys
@@ -19,6 +20,7 @@ const WHAT = 'web search'
 /** Also the maximum age, so no stale answer is served. */
 const FRESH_MS = 60_000
 
+/** The operator's web search providers as one chain. */
 export function webSearch(parts: WebSearchDependencies): ProviderChain<string, readonly SearchHit[]> {
   const { choices, clock, timers } = parts
   return new ProviderChain({

@@ -6,6 +6,7 @@ import type { AnswerTally, TokenCounts } from '../../../marketplace/chat/models/
 import type { ChatAnswer } from '../../../marketplace/chat/models/backend.ts'
 import { isQuickToParse } from '../../../rpc/chat/body-values.ts'
 
+/** A piece of an answer. */
 export interface AnswerPiece {
   readonly delta: Fields
   /** Log probabilities of the tokens. */
@@ -38,6 +39,7 @@ export function readJson(text: string): Fields | 'too-much' | 'none' {
   }
 }
 
+/** Parses a JSON object. */
 export function jsonIn(text: string): Fields | null {
   const read = readJson(text)
   return typeof read === 'string' ? null : read
@@ -46,6 +48,7 @@ export function jsonIn(text: string): Fields | null {
 /** Marks faults that a question can cause: otherwise one caller could block a backend for all. */
 export const OF_QUESTION = { ofQuestion: true } as const
 
+/** The fault of an unusable answer. */
 export function unusableAnswer(backend: string, reason: string, detail: FaultDetail = {}): Result<never> {
   return fail(fault('model/answer', { backend, reason: reason.slice(0, REASON_CHARS_MAX), ...detail }))
 }
@@ -76,6 +79,7 @@ export function formInWords(schema: Fields | null): string {
   return `Answer with JSON alone, without any other text, that follows this JSON schema: ${JSON.stringify(schema)}`
 }
 
+/** Assembles an answer from its pieces, or from a whole. */
 export class ChatAssembly {
   readonly #backend: string
   readonly #asked: string

@@ -8,6 +8,7 @@ import { type ChatAssembly, readJson, unusableAnswer } from './chat-answer.ts'
 import type { ServerAnswer } from './model-server.ts'
 
 const EVENT_CHARS_MAX = 1_048_576
+/** Longest stream of a model. */
 export const STREAM_BYTES_MAX = 16 * 1_048_576
 /** Packets that are already there come without a pause, so other work needs a turn after this many pieces. */
 const PIECES_AT_ONCE = 128

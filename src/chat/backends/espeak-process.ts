@@ -2,6 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 
+/** How the program is run. */
 export interface ProgramRun {
   readonly program: string
   readonly args: readonly string[]

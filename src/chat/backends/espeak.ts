@@ -7,6 +7,7 @@ import type { Speech, SpeechRequest, SpeedRange, SpokenText } from '../../../mar
 import type { Checkable, ProviderCheck, ProviderFacts } from '../../adapters/providers/provider.ts'
 import { type ProgramEnd, runProgram } from './espeak-process.ts'
 
+/** What the speaker is given. */
 export interface EspeakParts {
   /** A name on the PATH, or a path. */
   readonly program: string

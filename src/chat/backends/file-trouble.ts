@@ -6,6 +6,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
 }
 
+/** Why a file of the operator cannot be read, from the error. */
 export function whyUnread(error: unknown): string {
   const { code = '' } = error as { readonly code?: string }
   return WORDS[code] ?? `it cannot be read${code === '' ? '' : ` (${code})`}`

@@ -16,8 +16,10 @@ import type { Llama, LlamaContext, LlamaHistoryItem, LlamaModel, LlamaPackage, L
 
 /** Models for tests have random weights, so their answers must never be sold. */
 export const FIXTURE_PREFIX = 'farthing-fixture'
+/** Id of the backend. */
 export const GGUF_ID = 'gguf'
 
+/** What the backend is given. */
 export interface GgufBackendParts {
   readonly path: string
   /** In tokens. */

@@ -16,12 +16,14 @@ export interface LlamaPackage {
   }) => LlamaSession
 }
 
+/** The engine of the package. */
 export interface Llama {
   readonly loadModel: (options: { readonly modelPath: string }) => Promise<LlamaModel>
   readonly createGrammarForJsonSchema: (schema: Readonly<Record<string, unknown>>) => Promise<object>
   readonly dispose: () => Promise<void>
 }
 
+/** A loaded model. */
 export interface LlamaModel {
   readonly fileInfo: { readonly metadata: { readonly general?: { readonly name?: string } } }
   readonly createContext: (options: { readonly contextSize: number }) => Promise<LlamaContext>
@@ -32,6 +34,7 @@ export interface LlamaContext {
   readonly getSequence: () => LlamaSequence
 }
 
+/** One conversation. */
 export interface LlamaSequence {
   readonly tokenMeter: {
     readonly getState: () => { readonly usedInputTokens: number; readonly usedOutputTokens: number }
@@ -39,10 +42,12 @@ export interface LlamaSequence {
   readonly dispose: () => void
 }
 
+/** An earlier message. */
 export type LlamaHistoryItem =
   | { readonly type: 'system' | 'user'; readonly text: string }
   | { readonly type: 'model'; readonly response: readonly string[] }
 
+/** A conversation that can be continued. */
 export interface LlamaSession {
   readonly setChatHistory: (history: LlamaHistoryItem[]) => void
   readonly promptWithMeta: (

@@ -11,6 +11,7 @@ export interface ServerAnswer {
   readonly end: () => void
 }
 
+/** A request to a server. */
 export interface ServerQuestion {
   readonly headers: Readonly<Record<string, string>>
   /** JSON. */

@@ -12,6 +12,7 @@ import { MODEL_ROLES, type ModelRole } from '../../../marketplace/ports/models.t
 import { MODEL_KEY_PREFIX } from '../../adapters/provider-keys.ts'
 import { whereNoJson, whyUnread } from './file-trouble.ts'
 
+/** A backend in the operator's file. */
 export interface DescribedBackend {
   readonly id: string
   readonly baseUrl: string

@@ -17,6 +17,7 @@ import { loadLlamaPackage } from './llama-package.ts'
 import { type DescribedBackend, type KeyRef, readModelsFile } from './models-file.ts'
 import { OpenAiBackend } from './openai-backend.ts'
 
+/** What the models are made from. */
 export interface ModelParts {
   readonly config: Pick<OutsideConfig, 'models' | 'providers'>
   readonly keys: ProviderKeys
@@ -25,6 +26,7 @@ export interface ModelParts {
   readonly timers: Timers
 }
 
+/** The models and the translator. */
 export interface OpenModels {
   readonly pool: ModelPool
   readonly translator: ProviderChain<TranslationQuery, Translation>

@@ -24,6 +24,7 @@ import { idsListed, LIST_BYTES_MAX } from './model-list.ts'
 import { askServer, type ServerAnswer } from './model-server.ts'
 import { readSpeech } from './speech-answer.ts'
 
+/** Location of an OpenAI-compatible server. */
 export interface OpenAiBackendParts {
   readonly id: string
   /** Including the version: `https://api.example.com/v1`. */

@@ -1,3 +1,4 @@
+/** How a language hides brackets that do not count. */
 export interface QuotingRules {
   readonly comments: readonly string[]
   readonly blockComments: boolean

@@ -1,3 +1,4 @@
+/** A fenced code block in Markdown. */
 export interface FencedBlock {
   /** In lower case; empty if there is none. */
   readonly language: string

@@ -8,6 +8,7 @@ import { tagProblem } from './html-tags.ts'
 /** The problem in a sentence; null if none is found. */
 export type CodeReader = (code: string) => string | null
 
+/** How code of a language is checked. */
 export interface Language {
   readonly read: CodeReader
   /** Whether the verdict counts: `read` is a real parser. */

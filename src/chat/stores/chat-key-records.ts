@@ -14,6 +14,7 @@ type Database = Level<string, string>
 const SIZES = { cacheSize: 1_048_576, writeBufferSize: 1_048_576 }
 const KEYS = { key: (id: string) => `key/${id}`, owner: (name: string) => `owner/${name}` } as const
 
+/** Content of the store of keys. */
 export interface KeptKeys {
   readonly keys: readonly KeyRecord[]
   readonly owners: readonly OwnerRecord[]

@@ -10,6 +10,7 @@ import { keySeals, makeKeySecret } from './chat-key-seals.ts'
 /** Interval of writing the use of keys. A killed process loses at most the use of this time. */
 export const USAGE_LOSS_MS_MAX = 5_000
 
+/** What keys are opened with. */
 export interface ChatKeysOptions {
   /** Its parent must exist. The secret of the seals lies beside it in `<folder>.secret`. */
   readonly folder: string
@@ -22,6 +23,7 @@ export interface ChatKeysOptions {
   readonly keysInAllMax?: number
 }
 
+/** The keys of a data folder, until they are closed. */
 export interface OpenChatKeys extends ChatKeys {
   /** Writes the use first. A second call does nothing. */
   readonly close: () => Promise<void>

@@ -3,6 +3,7 @@ import { agentLines } from '../agent-text.ts'
 import { cellOf, itemsOf, PAGE_FLAGS, queryOf, readingCommand } from '../reading.ts'
 import { readAgentId } from '../values.ts'
 
+/** `farthing agent list`: every agent of the chain. */
 export const agentListCommand = readingCommand({
   name: 'agent list',
   usage: '',
@@ -20,6 +21,7 @@ export const agentListCommand = readingCommand({
   ],
 })
 
+/** `farthing agent show`: an agent with its services. */
 export const agentShowCommand = readingCommand({
   name: 'agent show',
   usage: '<agent>',

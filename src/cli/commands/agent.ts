@@ -43,6 +43,7 @@ const AGENT_FLAGS = {
   settlers: 'Comma-separated addresses that may post receipts',
 }
 
+/** `farthing agent register`: registers an agent that runs elsewhere. */
 export const agentRegisterCommand = writingCommand<AgentAsked>({
   name: 'agent register',
   usage: '<agent>',
@@ -63,6 +64,7 @@ export const agentRegisterCommand = writingCommand<AgentAsked>({
   },
 })
 
+/** `farthing agent update`: changes an agent. */
 export const agentUpdateCommand = writingCommand<AgentAsked>({
   name: 'agent update',
   usage: '<agent>',
@@ -192,6 +194,7 @@ interface ServiceAsked {
 
 const USD_DECIMALS = 6
 
+/** `farthing agent publish`: publishes or changes a service. */
 export const agentPublishCommand = writingCommand<ServiceAsked>({
   name: 'agent publish',
   usage: '<agent> <service>',
@@ -267,6 +270,7 @@ function readServiceName(words: readonly string[], otherwise: string): Result<Pa
   return service.ok ? ok({ agentId: agentId.value, serviceId: service.value }) : service
 }
 
+/** `farthing agent retire`: stops selling a service. */
 export const agentRetireCommand = writingCommand<PayloadOf<'service_retire'>>({
   name: 'agent retire',
   usage: '<agent> <service>',

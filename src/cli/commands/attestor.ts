@@ -42,6 +42,7 @@ const MEMBER_FLAGS = {
   'dev-member': 'Devnet only: sign with this development key (the committee has 8, 9 and 10) in place of a wallet',
 }
 
+/** `farthing attestor key`: the public key of a wallet, for a rotation of the committee. */
 export const attestorKeyCommand: Command = {
   name: 'attestor key',
   usage: '',
@@ -60,6 +61,7 @@ export const attestorKeyCommand: Command = {
   },
 }
 
+/** `farthing attestor sign`: a member's signature on an action of the bridge. */
 export const attestorSignCommand: Command = {
   name: 'attestor sign',
   usage: '<action> ...',
@@ -143,6 +145,7 @@ async function placeOf(
   return ok({ epoch: epoch.value ?? committee.value.epoch, keyIndex })
 }
 
+/** `farthing attestor submit`: joins the signatures of members, and pays for their transaction. */
 export const attestorSubmitCommand = writingCommand<readonly string[]>({
   name: 'attestor submit',
   usage: '<signature file> ...',

@@ -14,6 +14,7 @@ import { EXIT } from '../exit-codes.ts'
 import { IndexAudit, type IndexReport } from '../index-audit.ts'
 import { openOffline } from '../offline.ts'
 
+/** Result of an audit. */
 export interface AuditReport {
   readonly height: number
   readonly blockId: string
@@ -110,6 +111,7 @@ export async function auditState({ database, ruleBook }: ChainReader): Promise<A
   }
 }
 
+/** `farthing audit`: checks a data folder. */
 export const auditCommand: Command = {
   name: 'audit',
   usage: '',

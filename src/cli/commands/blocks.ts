@@ -6,6 +6,7 @@ import type { Command, CommandContext } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { openOffline } from '../offline.ts'
 
+/** `farthing export`: writes the best chain to a file. */
 export const exportCommand: Command = {
   name: 'export',
   usage: '<file>',
@@ -40,6 +41,7 @@ function heightRange(
   return whole && from >= 1 && to <= height && from <= to + 1 ? { from, to } : null
 }
 
+/** `farthing import`: validates the blocks of a file and adds them. */
 export const importCommand: Command = {
   name: 'import',
   usage: '<file>',

@@ -5,6 +5,7 @@ import { factLines, textFact } from '../facts.ts'
 import { bpsCell, cellOf, type Fields, itemsOf, readingCommand, unitsCell } from '../reading.ts'
 import { readId, usage } from '../values.ts'
 
+/** `farthing bridge status`: networks of the bridge, and the funds of their vaults. */
 export const bridgeStatusCommand = readingCommand({
   name: 'bridge status',
   usage: '[network]',
@@ -25,6 +26,7 @@ function networksOf({ networks, network }: Fields): readonly Fields[] {
   return network === undefined ? itemsOf(networks) : [fieldsOf(network)]
 }
 
+/** `farthing bridge deposits`: vault addresses and deposits so far. */
 export const bridgeDepositsCommand = readingCommand({
   name: 'bridge deposits',
   usage: '[network]',
@@ -43,6 +45,7 @@ export const bridgeDepositsCommand = readingCommand({
   ],
 })
 
+/** `farthing bridge withdrawal`: state of a withdrawal. */
 export const bridgeWithdrawalCommand = readingCommand({
   name: 'bridge withdrawal',
   usage: '<id>',

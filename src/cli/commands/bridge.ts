@@ -15,6 +15,7 @@ interface WithdrawAsked {
   readonly recipient: string
 }
 
+/** `farthing bridge withdraw`: burns a wrapped token to receive the original. */
 export const bridgeWithdrawCommand = writingCommand<WithdrawAsked>({
   name: 'bridge withdraw',
   usage: '<amount> <network> <recipient>',
@@ -53,6 +54,7 @@ export function paidOut({ feeBps }: Pick<BridgeNetwork, 'feeBps'>, burned: Amoun
   return amount(burned - mulDivUp(burned, feeBps, BPS))
 }
 
+/** A network of the bridge with its number, found by its key. */
 export function findNetwork(
   networks: readonly BridgeNetwork[],
   key: string,

@@ -31,6 +31,7 @@ const PRICE_MAX_DEFAULT = '100'
 /** How long the command waits for the answer of a paid call. Later, --tx takes it up again. */
 const SETTLE_MS_MAX = 300_000
 
+/** `farthing call`: buys one call of a service. */
 export const callCommand: Command = {
   name: 'call',
   usage: '<service> [request]',

@@ -4,6 +4,7 @@ import { EXIT } from '../exit-codes.ts'
 import { nodeHint } from '../place.ts'
 import { tableOf } from '../reading.ts'
 
+/** `farthing doctor providers`: sends each configured provider the cheapest question that shows whether it works. */
 export const doctorProvidersCommand: Command = {
   name: 'doctor providers',
   usage: '',

@@ -20,6 +20,7 @@ import {
 import { accountPath } from '../session.ts'
 import { doubtOf, doubtText, THIN } from '../token-text.ts'
 
+/** `farthing wallet holdings`: coins, tokens, pool shares and stakes of a wallet or of any address. */
 export const walletHoldingsCommand = readingCommand({
   name: 'wallet holdings',
   usage: '[address]',
@@ -64,6 +65,7 @@ const LINES_DEFAULT = '20'
 /** Most pages that are read to fill the lines. */
 const PAGES_MAX = 100
 
+/** `farthing wallet history`: history of a wallet or of any address. */
 export const walletHistoryCommand: Command = {
   name: 'wallet history',
   usage: '[address]',

@@ -8,6 +8,7 @@ import { importDevWallets } from '../wallets.ts'
 
 const MIB = 1_048_576
 
+/** `farthing init`: creates the data folder without running a node. */
 export const initCommand: Command = {
   name: 'init',
   usage: '',

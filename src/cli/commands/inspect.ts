@@ -10,6 +10,7 @@ import { readId, usage } from '../values.ts'
 
 const BLOCK = /^(latest|[0-9]{1,10}|[0-9a-f]{64})$/
 
+/** `farthing tx`: a transaction and its outcome. */
 export const txCommand = readingCommand({
   name: 'tx',
   usage: '<id>',
@@ -23,6 +24,7 @@ export const txCommand = readingCommand({
   lines: transactionLines,
 })
 
+/** `farthing block`: a block. */
 export const blockCommand = readingCommand({
   name: 'block',
   usage: '<height|id|latest>',
@@ -38,6 +40,7 @@ export const blockCommand = readingCommand({
   lines: blockLines,
 })
 
+/** `farthing config print`: every setting with its value and origin. */
 export const configPrintCommand: Command = {
   name: 'config print',
   usage: '',

@@ -19,6 +19,7 @@ const LIMIT_FLAGS = {
   tpd: 'Tokens per day (UTC); none: the limit of its owner',
 }
 
+/** `farthing keys`: lists the API keys of the chat. */
 export const keysCommand: Command = {
   name: 'keys',
   usage: '',
@@ -35,6 +36,7 @@ export const keysCommand: Command = {
   },
 }
 
+/** `farthing keys create`: makes a key and shows it once. */
 export const keysCreateCommand: Command = {
   name: 'keys create',
   usage: '<label>',
@@ -72,6 +74,7 @@ export const keysCreateCommand: Command = {
   },
 }
 
+/** `farthing keys change`: renames a key or changes its limits. */
 export const keysChangeCommand: Command = {
   name: 'keys change',
   usage: '<id>',
@@ -90,6 +93,7 @@ export const keysChangeCommand: Command = {
   },
 }
 
+/** `farthing keys revoke`: revokes a key. */
 export const keysRevokeCommand: Command = {
   name: 'keys revoke',
   usage: '<id>',
@@ -103,6 +107,7 @@ export const keysRevokeCommand: Command = {
   },
 }
 
+/** `farthing keys password`: sets the operator's password for the dashboard. */
 export const keysPasswordCommand: Command = {
   name: 'keys password',
   usage: '',

@@ -21,6 +21,7 @@ const RATE_MS = 30_000
 /** Time for the threads to end. They have the lowest priority, and no work worth waiting for. */
 const THREADS_END_MS = 300
 
+/** `farthing mine`: mines for a node with the threads of this machine. */
 export const mineCommand: Command = {
   name: 'mine',
   usage: '',

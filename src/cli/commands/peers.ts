@@ -8,6 +8,7 @@ import { operatorClient, TOKEN_FLAG } from '../operator.ts'
 import { tableOf } from '../reading.ts'
 import { countFlag, usage } from '../values.ts'
 
+/** `farthing peers`: lists the peers of the node. */
 export const peersCommand: Command = {
   name: 'peers',
   usage: '',
@@ -28,6 +29,7 @@ export const peersCommand: Command = {
   },
 }
 
+/** `farthing ban`: bans a peer or an IP address. */
 export const banCommand: Command = {
   name: 'ban',
   usage: '<peer id or IP address>',
@@ -50,6 +52,7 @@ export const banCommand: Command = {
   },
 }
 
+/** `farthing unban`: ends a ban. */
 export const unbanCommand: Command = {
   name: 'unban',
   usage: '<peer id or IP address>',

@@ -5,6 +5,7 @@ import { readPoolName } from '../pools.ts'
 import { cellOf, type Fields, itemsOf, PAGE_FLAGS, queryOf, readingCommand, unitsCell } from '../reading.ts'
 import { readSymbol, usage } from '../values.ts'
 
+/** `farthing pool list`: all pools, or those with an asset. */
 export const poolListCommand = readingCommand({
   name: 'pool list',
   usage: '[symbol]',
@@ -36,6 +37,7 @@ function depth({ tvlUsd }: Fields): number {
   return Number.isFinite(dollars) ? dollars : -1
 }
 
+/** `farthing pool show`: one pool. */
 export const poolShowCommand = readingCommand({
   name: 'pool show',
   usage: '<pool>',
@@ -47,6 +49,7 @@ export const poolShowCommand = readingCommand({
   lines: poolLines,
 })
 
+/** `farthing pool candles`: hourly prices of a pool's swaps. */
 export const poolCandlesCommand = readingCommand({
   name: 'pool candles',
   usage: '<pool>',

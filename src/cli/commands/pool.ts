@@ -32,6 +32,7 @@ interface CreateAsked {
   readonly feeBps: number
 }
 
+/** `farthing pool create`: opens a pool. */
 export const poolCreateCommand = writingCommand<CreateAsked>({
   name: 'pool create',
   usage: '<amount> <symbol> <amount> <symbol>',
@@ -131,6 +132,7 @@ interface AddAsked {
   readonly slippage: bigint
 }
 
+/** `farthing pool add`: adds liquidity at the price of the pool. */
 export const poolAddCommand = writingCommand<AddAsked>({
   name: 'pool add',
   usage: '<pool> <amount> <symbol> [<amount> <symbol>]',
@@ -217,6 +219,7 @@ interface RemoveAsked {
 
 const ALL_PARTS = 1_000_000n
 
+/** `farthing pool remove`: gives shares back for both assets. */
 export const poolRemoveCommand = writingCommand<RemoveAsked>({
   name: 'pool remove',
   usage: '<pool>',

@@ -12,6 +12,7 @@ type Store = DollarClaimStore & { close(): Promise<void> }
 
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/
 
+/** `farthing refunds`: lists stablecoin refunds that are owed, or marks one as paid. */
 export const refundsCommand: Command = {
   name: 'refunds',
   usage: '[<id>]',

@@ -7,6 +7,7 @@ import { openOffline } from '../offline.ts'
 
 const PROGRESS_MS = 2_000
 
+/** `farthing reindex`: rebuilds the indexes. */
 export const reindexCommand: Command = {
   name: 'reindex',
   usage: '',

@@ -11,6 +11,7 @@ import { resultLines } from '../result-text.ts'
 import type { Standing } from '../services-here.ts'
 import { usage } from '../values.ts'
 
+/** `farthing services`: which services can be sold now, and what each other service needs for that. */
 export const servicesCommand: Command = {
   name: 'services',
   usage: '',
@@ -28,6 +29,7 @@ export const servicesCommand: Command = {
   },
 }
 
+/** `farthing services test`: runs one service without a payment. */
 export const servicesTestCommand: Command = {
   name: 'services test',
   usage: '<service id> [<request>]',

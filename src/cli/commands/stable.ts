@@ -15,6 +15,7 @@ import { type Handover, type Part, proposeHandover, readHandover, readPart } fro
 
 const PART = { usage: '<amount> <symbol>', wordsMax: 2 } as const
 
+/** `farthing stable deposit`: adds to the reserve of a stable token. */
 export const stableDepositCommand = writingCommand<Part>({
   ...PART,
   name: 'stable deposit',
@@ -67,6 +68,7 @@ function soundStable(context: CommandContext, stable: StableView): Result<Stable
   return fail(fault('cli/refused', { message }))
 }
 
+/** `farthing stable mint`: issues a stable token against its reserve. */
 export const stableMintCommand = writingCommand<Handover>({
   name: 'stable mint',
   usage: '<amount> <symbol> <address>',
@@ -83,6 +85,7 @@ interface RedeemAsked extends Part {
   readonly slippage: bigint
 }
 
+/** `farthing stable redeem`: burns a stable token for its reserve. */
 export const stableRedeemCommand = writingCommand<RedeemAsked>({
   ...PART,
   name: 'stable redeem',
@@ -113,6 +116,7 @@ function readRedeem(context: CommandContext): Result<RedeemAsked> {
   return slippage.ok ? ok({ ...part.value, slippage: slippage.value }) : slippage
 }
 
+/** `farthing stable withdraw`: takes an amount of what the reserve holds above the supply. */
 export const stableWithdrawCommand = writingCommand<Part>({
   ...PART,
   name: 'stable withdraw',

@@ -4,6 +4,7 @@ import { WALLET_FLAG } from '../command.ts'
 import { cellOf, itemsOf, readingCommand, unitsCell } from '../reading.ts'
 import { accountPath } from '../session.ts'
 
+/** `farthing stake list`: stakes of a wallet or of any address. */
 export const stakeListCommand = readingCommand({
   name: 'stake list',
   usage: '[address]',
@@ -25,6 +26,7 @@ export const stakeListCommand = readingCommand({
   ],
 })
 
+/** `farthing stake tiers`: locks and rewards of the tiers. */
 export const stakeTiersCommand = readingCommand({
   name: 'stake tiers',
   usage: '',

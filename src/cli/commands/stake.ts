@@ -13,6 +13,7 @@ interface StakeAsked {
   readonly tier: number
 }
 
+/** `farthing stake`: locks coins for a reward. */
 export const stakeCommand = writingCommand<StakeAsked>({
   name: 'stake',
   usage: '<amount>',
@@ -44,6 +45,7 @@ function readStake(context: CommandContext): Result<StakeAsked> {
   return ok({ amount, tier: tier.value })
 }
 
+/** `farthing stake unstake`: returns coins after their lock. */
 export const stakeUnstakeCommand = writingCommand<TxId>({
   name: 'stake unstake',
   usage: '<id>',
@@ -58,6 +60,7 @@ export const stakeUnstakeCommand = writingCommand<TxId>({
     ]),
 })
 
+/** `farthing stake claim`: claims the rewards of stakes. */
 export const stakeClaimCommand = writingCommand<TxId | null>({
   name: 'stake claim',
   usage: '[id]',

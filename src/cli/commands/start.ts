@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts'
 
+/** `farthing start`: runs the daemon until it is stopped. */
 export const startCommand: Command = {
   name: 'start',
   usage: '',

@@ -28,6 +28,7 @@ interface SwapAsked {
   readonly limit: string | null
 }
 
+/** `farthing swap`: trades one asset for another. */
 export const swapCommand = writingCommand<SwapAsked>({
   name: 'swap',
   usage: '<amount> <from> <to>',

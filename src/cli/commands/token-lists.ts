@@ -4,6 +4,7 @@ import { bpsCell, cellOf, type Fields, itemsOf, PAGE_FLAGS, queryOf, readingComm
 import { doubtText, tokenLines } from '../token-text.ts'
 import { readSymbol, usage } from '../values.ts'
 
+/** `farthing token list`: all tokens that are not hidden. */
 export const tokenListCommand = readingCommand({
   name: 'token list',
   usage: '',
@@ -21,6 +22,7 @@ export const tokenListCommand = readingCommand({
   ],
 })
 
+/** `farthing token show`: one token. */
 export const tokenShowCommand = readingCommand({
   name: 'token show',
   usage: '<symbol>',
@@ -36,6 +38,7 @@ export const tokenShowCommand = readingCommand({
   lines: tokenLines,
 })
 
+/** `farthing token holders`: the holders of a token. */
 export const tokenHoldersCommand = readingCommand({
   name: 'token holders',
   usage: '<symbol>',
@@ -55,6 +58,7 @@ export const tokenHoldersCommand = readingCommand({
   ],
 })
 
+/** `farthing stable list`: stable tokens with their reserves. */
 export const stableListCommand = readingCommand({
   name: 'stable list',
   usage: '',

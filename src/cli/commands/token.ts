@@ -15,6 +15,7 @@ import { writingCommand } from '../writing.ts'
 
 const DECIMALS_DEFAULT = 8
 
+/** `farthing token create`: creates a token that the wallet issues. */
 export const tokenCreateCommand = writingCommand<PayloadOf<'token_create'>>({
   name: 'token create',
   usage: '<symbol> <name>',
@@ -55,12 +56,14 @@ function readCreate(context: CommandContext): Result<PayloadOf<'token_create'>> 
   return ok({ symbol: symbol.value, name, decimals: exact, maxSupply: maxSupply.value, freezable })
 }
 
+/** An amount of a token for a receiver, on the command line. */
 export interface Handover {
   readonly amount: string
   readonly symbol: string
   readonly to: Address
 }
 
+/** Reads `<amount> <symbol> <address>`. */
 export function readHandover(name: string): (context: CommandContext) => Result<Handover> {
   return (context) => {
     const [amount, symbol, receiver] = context.words
@@ -71,6 +74,7 @@ export function readHandover(name: string): (context: CommandContext) => Result<
   }
 }
 
+/** Proposes to give an amount of a token to a receiver. */
 export function proposeHandover(
   kind: 'token_mint' | 'token_transfer' | 'stable_mint',
   verb: string,
@@ -90,6 +94,7 @@ export function proposeHandover(
 
 const HANDOVER = { usage: '<amount> <symbol> <address>', wordsMax: 3, flags: {} } as const
 
+/** `farthing token mint`: issues more of a token. */
 export const tokenMintCommand = writingCommand<Handover>({
   ...HANDOVER,
   name: 'token mint',
@@ -99,6 +104,7 @@ export const tokenMintCommand = writingCommand<Handover>({
   propose: proposeHandover('token_mint', 'mint'),
 })
 
+/** `farthing token transfer`: sends a token. */
 export const tokenTransferCommand = writingCommand<Handover>({
   ...HANDOVER,
   name: 'token transfer',
@@ -108,11 +114,13 @@ export const tokenTransferCommand = writingCommand<Handover>({
   propose: proposeHandover('token_transfer', 'send'),
 })
 
+/** An amount of a token on the command line. */
 export interface Part {
   readonly amount: string
   readonly symbol: string
 }
 
+/** Reads `<amount> <symbol>`. */
 export function readPart(name: string): (context: Pick<CommandContext, 'words'>) => Result<Part> {
   return ({ words: [amount, symbol] }) => {
     if (amount === undefined || symbol === undefined) return usage(`usage: farthing ${name} <amount> <symbol>`)
@@ -120,6 +128,7 @@ export function readPart(name: string): (context: Pick<CommandContext, 'words'>)
   }
 }
 
+/** `farthing token burn`: destroys tokens of the wallet. */
 export const tokenBurnCommand = writingCommand<Part>({
   name: 'token burn',
   usage: '<amount> <symbol>',
@@ -145,6 +154,7 @@ interface FlagsAsked {
   readonly hidden: boolean | undefined
 }
 
+/** `farthing token flags`: freezes, thaws, hides or shows a token. */
 export const tokenFlagsCommand = writingCommand<FlagsAsked>({
   name: 'token flags',
   usage: '<symbol>',
@@ -176,6 +186,7 @@ function readFlags(context: CommandContext): Result<FlagsAsked> {
   return ok({ symbol: symbol.value, frozen: frozen.value, hidden: hidden.value })
 }
 
+/** `farthing token issuer`: transfers the right to issue a token, or gives it up. */
 export const tokenIssuerCommand = writingCommand<PayloadOf<'token_issuer'>>({
   name: 'token issuer',
   usage: '<symbol> [address]',

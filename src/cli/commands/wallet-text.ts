@@ -12,6 +12,7 @@ import { type Command, type CommandContext, OFFLINE_FLAG, WALLET_FLAG } from '..
 import { EXIT } from '../exit-codes.ts'
 import { unlockWallet, walletName } from '../wallets.ts'
 
+/** `farthing wallet sign-text`: signs a text as JSON for `verify-text` and the service node-signature-verify. */
 export const walletSignTextCommand: Command = {
   name: 'wallet sign-text',
   usage: '<text>',

@@ -41,6 +41,7 @@ async function keep(context: CommandContext, seed: WalletSeed): Promise<Result<A
   return saved.ok ? ok(saved.value.address) : saved
 }
 
+/** `farthing wallet new`: creates a wallet and shows its words once. */
 export const walletNewCommand: Command = {
   name: 'wallet new',
   usage: '',
@@ -60,6 +61,7 @@ export const walletNewCommand: Command = {
   },
 }
 
+/** `farthing wallet import`: restores a wallet from its words. */
 export const walletImportCommand: Command = {
   name: 'wallet import',
   usage: '',
@@ -101,6 +103,7 @@ async function readTextFile(path: string): Promise<Result<string>> {
   }
 }
 
+/** `farthing wallet address`: shows the address of a wallet, which stays closed. */
 export const walletAddressCommand: Command = {
   name: 'wallet address',
   usage: '',
@@ -117,6 +120,7 @@ export const walletAddressCommand: Command = {
   },
 }
 
+/** `farthing wallet balance`: balance of a wallet or of any address. */
 export const walletBalanceCommand: Command = {
   name: 'wallet balance',
   usage: '[address]',
@@ -152,6 +156,7 @@ interface Transfer {
   readonly amount: Amount
 }
 
+/** `farthing wallet send`: sends coins to an address. */
 export const walletSendCommand = writingCommand<Transfer>({
   name: 'wallet send',
   usage: '<address> <amount>',

@@ -39,6 +39,7 @@ export function isSetPlainly(codePoint: number): boolean {
   return PLAIN_SCRIPT.test(character) && !UNSEEN.test(character) && !CONJOINING.test(character)
 }
 
+/** Code points in any order, as ranges. */
 export function rangesOf(codePoints: Iterable<number>): CodePoints {
   const ranges: number[] = []
   for (const codePoint of [...new Set(codePoints)].sort((a, b) => a - b)) {
@@ -48,6 +49,7 @@ export function rangesOf(codePoints: Iterable<number>): CodePoints {
   return ranges
 }
 
+/** Whether the ranges include a code point. */
 export function includesCodePoint(ranges: CodePoints, codePoint: number): boolean {
   let [low, high] = [0, ranges.length / 2 - 1]
   while (low <= high) {
@@ -67,6 +69,7 @@ export function formatRanges(ranges: CodePoints): string {
   return parts.join(' ')
 }
 
+/** Parses the text that {@link formatRanges} writes. */
 export function parseRanges(text: string): CodePoints {
   return text === '' ? [] : text.split(/[ -]/).map((part) => Number.parseInt(part, 16))
 }

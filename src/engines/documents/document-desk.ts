@@ -9,6 +9,7 @@ import { unsettableIn } from './text-runs.ts'
 
 const FONT_MS_MAX = 10_000
 
+/** What {@link openDocuments} needs. */
 export interface DocumentParts {
   readonly engines: Engines
   /** The settings `documents.*`. */

@@ -5,6 +5,7 @@ import { type CodePoints, parseRanges } from './code-points.ts'
 import coverage from './coverage.json' with { type: 'json' }
 import { plainFont } from './woff.ts'
 
+/** Font weight. */
 export type Weight = 'regular' | 'bold'
 
 /** A font in both weights. */

@@ -18,11 +18,13 @@ export const GRID = {
   footer: PAGE.height - 40,
 }
 
+/** One accent colour, and greys. */
 export const COLOR = { ink: '#16202A', soft: '#5A6672', faint: '#DCE1E6', accent: '#0E5A6B', tint: '#F2F6F7' }
 
 /** Height of a line of body text. */
 export const LINE = 13
 
+/** All text styles. */
 export const STYLE = {
   heading: { weight: 'bold', size: 26, color: COLOR.ink },
   number: { weight: 'regular', size: 11, color: COLOR.soft },

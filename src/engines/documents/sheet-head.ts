@@ -13,6 +13,7 @@ const FACT_GAP = 2
 const FIRST_BASELINE = 8
 const PARTY_NAME = 24
 
+/** Title, seller, buyer, and dates. */
 export function drawHead(canvas: Canvas, { heading, number, seller, buyer, facts }: DocumentSheet): void {
   canvas.box({ x: 0, y: 0, width: PAGE.width, height: BAR_HEIGHT }, COLOR.accent)
   const from = seller && layParty(canvas, seller, RIGHT_WIDTH)
@@ -83,11 +84,13 @@ function flowParty(canvas: Canvas, { label, names, rest }: LaidParty, x: number)
   canvas.flow(canvas.element('P', part), rest, { x, style: STYLE.soft })
 }
 
+/** Labels with values, broken into lines. */
 export interface LaidFacts {
   readonly facts: readonly { readonly label: string; readonly lines: readonly string[] }[]
   readonly height: number
 }
 
+/** Breaks values into lines of a width. */
 export function layFacts({ type }: Canvas, facts: readonly LabelledText[], width: number): LaidFacts {
   const laid = facts.map(({ label, value }) => ({
     label,
@@ -96,6 +99,7 @@ export function layFacts({ type }: Canvas, facts: readonly LabelledText[], width
   return { facts: laid, height: laid.reduce((sum, { lines }) => sum + lines.length * LINE + FACT_GAP, 0) }
 }
 
+/** Draws labels with their values at the current position. */
 export function drawFacts(canvas: Canvas, { facts }: LaidFacts, x: number): void {
   let y = canvas.y + FIRST_BASELINE
   for (const { label, lines } of facts) {

@@ -1,6 +1,7 @@
 import { includesCodePoint } from './code-points.ts'
 import type { Face } from './faces.ts'
 
+/** A piece of text that is set in one face. */
 export interface TextRun {
   readonly face: Face
   readonly text: string

@@ -2,6 +2,7 @@ import type { OpenedFont, PDFDocument } from 'pdfkit'
 import { type Face, fontBytes, type Weight } from './faces.ts'
 import { graphemes, type TextRun, textRuns } from './text-runs.ts'
 
+/** Style of a text. */
 export interface TextStyle {
   readonly weight: Weight
   /** In points. */

@@ -12,6 +12,7 @@ const CLAUSES_MIN = 3
 const HEAD_CHARS = 200
 const HEAD_PART = 0.25
 
+/** The clauses of a text. */
 export interface Clauses {
   readonly count: number
   /** Offsets at which headings begin. */

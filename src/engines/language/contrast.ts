@@ -12,6 +12,7 @@ const CONCESSIONS = setOf('although though while whilst despite')
 const OPENING_TURN =
   /^[^\p{L}]*(?:but|however|yet|unfortunately|sadly|still,|nevertheless|nonetheless|that said|on the other hand)(?!\p{L})/iu
 
+/** The weight of each word, by its place in the sentence. */
 export function turnWeights(tokens: readonly Token[]): readonly number[] {
   const turn = tokens.findIndex((_, at) => at > 0 && isTurn(tokens, at))
   if (turn >= 0) return tokens.map((_, at) => (at < turn ? LESS : MORE))
@@ -22,6 +23,7 @@ export function turnWeights(tokens: readonly Token[]): readonly number[] {
   return pastWeights(tokens)
 }
 
+/** Whether a sentence contradicts the one before it. */
 export function turnsAgainst(sentence: string): boolean {
   return OPENING_TURN.test(sentence)
 }

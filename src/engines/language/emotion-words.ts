@@ -3,6 +3,7 @@ import { formOf } from './word-forms.ts'
 /** Emotions of R. Plutchik ("A general psychoevolutionary theory of emotion", 1980). Ties follow this order. */
 export const EMOTIONS = ['joy', 'sadness', 'anger', 'fear', 'disgust', 'surprise', 'trust', 'anticipation'] as const
 
+/** One of the eight emotions. */
 export type Emotion = (typeof EMOTIONS)[number]
 
 /** Weight 1 is for a word that names the emotion, less for a word that only accompanies it, and 1.5 for a phrase. */

@@ -31,6 +31,7 @@ const LIMITS = setOf('cant cannot couldnt couldn never not dont')
 /** "Not only", "no doubt": these words cancel a negation before them. */
 const AFFIRMED = setOf('only just merely doubt')
 
+/** Whether a word is a negation. */
 export function isNegation(word: string): boolean {
   return NEGATIONS.has(word)
 }

@@ -1,5 +1,6 @@
 import type { TaggedWord, WordKind } from './tagged-words.ts'
 
+/** Words that name one thing together, in order. */
 export interface NounPhrase {
   readonly words: readonly TaggedWord[]
   readonly isName: boolean

@@ -4,6 +4,7 @@ import { NO_NAMES, NO_NAMES_ALONE, SHORT_FORMS, STOP_WORDS } from './stop-words.
 /** The role that a word can have in a naming phrase. */
 export type WordKind = 'name' | 'noun' | 'adjective' | 'gerund' | 'link' | 'verb' | 'other'
 
+/** A word of a text. */
 export interface TaggedWord {
   /** As written in the text, and in lower case. */
   readonly text: string

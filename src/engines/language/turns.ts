@@ -26,6 +26,7 @@ const TELLING =
 const DECISION =
   /^(?:done|agreed|deal|settled|fixed|it is (?:changed|done|booked|ordered|paid|sent|confirmed|settled))(?!\p{L})|\b(?:decided?|agreed?|confirmed|approved|settled|cancelled|canceled|ordered|booked|refunded|changed|from now on|deal|we(?:['\u2019]ll| will)|i(?:['\u2019]ll| will)|then (?:we|i|it)|(?:money|parcel|order|refund) will)\b/iu
 
+/** Whether a turn settles something. */
 export function decides(said: string): boolean {
   return DECISION.test(said)
 }

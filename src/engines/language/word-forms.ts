@@ -16,6 +16,7 @@ const ENDINGS: readonly (readonly [ending: string, bases: readonly string[]])[] 
 /** A base with fewer characters is usually an unrelated word. */
 const BASE_CHARS_MIN = 4
 
+/** The entry of a word, or else of its base form. */
 export function formOf<Value>(list: ReadonlyMap<string, Value>, word: string): Value | undefined {
   return list.get(word) ?? baseForm(list, word)
 }

@@ -23,6 +23,7 @@ const TEXT_ATTRIBUTES = ['id', 'class', 'lang', 'dir', 'role', 'itemprop', 'item
 const ATTRIBUTE_CHARS_MAX = 200
 const ALT_CHARS_MAX = 500
 
+/** Attributes of an element as written. */
 export type Attributes = Readonly<Record<string, string | undefined>>
 
 /** Null drops the attribute. */
@@ -43,6 +44,7 @@ export function standIn(tag: string): string | null {
   return KEPT.has(tag) ? tag : 'span'
 }
 
+/** Most levels of nesting for this element. */
 export function nestingMax(tag: string): number {
   return Object.hasOwn(NESTING_MAX, tag) ? (NESTING_MAX[tag] as number) : Number.POSITIVE_INFINITY
 }

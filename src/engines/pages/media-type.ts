@@ -1,5 +1,6 @@
 import type { PageBody } from '../../../marketplace/ports/page-tasks.ts'
 
+/** How a body is read. */
 export type BodyKind = 'html' | 'json' | 'xml' | 'text'
 
 const HTML = new Set(['text/html', 'application/xhtml+xml'])

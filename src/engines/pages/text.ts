@@ -12,6 +12,7 @@ export function cutText(text: string, charsMax: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? charsMax - 1 : charsMax)
 }
 
+/** A text without invisible characters. */
 export function visible(text: string): string {
   return text.toWellFormed().replace(INVISIBLE, '')
 }

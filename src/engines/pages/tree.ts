@@ -30,6 +30,7 @@ function build(document: Document, root: Element, steps: readonly TreeStep[]): v
   }
 }
 
+/** The readable text of a tree. */
 export function textOf(root: Element): string {
   const writer = new TextWriter()
   walk(root, writer)
@@ -48,6 +49,7 @@ function walk(parent: Node, writer: TextWriter): void {
   }
 }
 
+/** How much of a tree is kept. */
 export interface TreeLimits {
   readonly charsMax: number
   readonly elementsMax: number

@@ -6,6 +6,7 @@ import { retryDelay } from './backoff.ts'
 import { parseNodeAddress } from './node-address.ts'
 import type { PeerRecords, RecordWriter } from './peer-records.ts'
 
+/** Most addresses that the book keeps. */
 export const ADDRESSES_MAX = 4_096
 /** Most addresses in the book that one source told of and that are not known (see `KNOWN_PER_HOST`). */
 export const HEARD_PER_SOURCE = 256
@@ -32,6 +33,7 @@ const PROVEN_KEPT_MS = 7 * 86_400_000
 const GOOD_MS = 86_400_000
 const KIND = 'address'
 
+/** An address of a node, and what is known of it. */
 export interface BookEntry {
   /** Canonical multiaddr with the id of the node. */
   readonly text: string
@@ -52,6 +54,7 @@ export interface BookEntry {
   readonly failures: number
 }
 
+/** What the book works with. */
 export interface AddressBookDependencies {
   readonly clock: Clock
   readonly writer: RecordWriter

@@ -1,6 +1,7 @@
 /** An IP address as 4 or 16 bytes. */
 export type Ip = readonly number[]
 
+/** Class of an address, by its use. */
 export type AddressRange = 'public' | 'loopback' | 'private' | 'link-local' | 'cgnat' | 'multicast' | 'reserved'
 
 /** Most outbound connections to one group: /16 of IPv4, /32 of IPv6. The owner of one network must not be all that we see. */
@@ -79,6 +80,7 @@ export function unwrapped(ip: Ip): Ip {
   return carrier === undefined ? ip : ip.slice(carrier.length, carrier.length + 4)
 }
 
+/** Range of an address. */
 export function rangeOf(ip: Ip): AddressRange {
   const inner = unwrapped(ip)
   const ranges = inner.length === 4 ? RANGES_4 : RANGES_6
@@ -110,10 +112,12 @@ export function netOf(ip: Ip): string {
   return keyOf(ip, 3, 6)
 }
 
+/** Whether an outbound connection to `ip` may be added to those to `others`. */
 export function mayReachOut(others: readonly Ip[], ip: Ip, allowPrivate: boolean): boolean {
   return isExempt(ip, allowPrivate) || count(others, ip, groupOf) < OUTBOUND_PER_GROUP
 }
 
+/** Whether an inbound connection from `ip` may be added to those from `others`. */
 export function mayTakeIn(others: readonly Ip[], ip: Ip, allowPrivate: boolean): boolean {
   if (isExempt(ip, allowPrivate)) return true
   return count(others, ip, hostOf) < INBOUND_PER_HOST && count(others, ip, netOf) < INBOUND_PER_NET

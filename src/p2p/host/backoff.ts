@@ -33,6 +33,7 @@ export class Backoff {
   }
 }
 
+/** Delay after a number of failures in a row. */
 export function retryDelay(firstMs: number, failures: number, mostMs: number): number {
   return failures === 0 ? 0 : Math.min(mostMs, firstMs * 2 ** Math.min(failures - 1, 30))
 }

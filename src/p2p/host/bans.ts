@@ -11,6 +11,7 @@ export const BANS_MAX = 4_096
 const KIND = 'ban'
 const REASON_MAX = 120
 
+/** A ban of a peer or an address. */
 export interface Ban {
   /** Id of a peer, or an IP address. An IPv6 address stands for its whole /64. */
   readonly target: string

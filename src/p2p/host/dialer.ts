@@ -12,6 +12,7 @@ export interface Connection {
   readonly openedAtMs: number
 }
 
+/** Hears of connections that open and close. */
 export interface ConnectionWatcher {
   opened(connection: Connection): void
   closed(connection: Connection): void

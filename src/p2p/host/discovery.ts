@@ -24,6 +24,7 @@ export interface Finder {
   walk(): Promise<void>
 }
 
+/** What discovery works with. */
 export interface DiscoveryDependencies {
   readonly finder: Finder
   readonly book: AddressBook

@@ -36,8 +36,10 @@ const LOOK_MS = 20
 /** Machines and nets that are remembered. Leaving and coming back must not reset their limits. */
 const REMEMBERED = 4_096
 
+/** An inbound socket of the transport. */
 export type InboundSocket = MultiaddrConnection & { readonly socket: Socket }
 
+/** What `Entrance` works with. */
 export interface EntranceDependencies {
   readonly clock: Clock
   readonly allowPrivate: boolean

@@ -3,6 +3,7 @@ import { groupOf } from './address-groups.ts'
 import type { Connection } from './dialer.ts'
 import { ipOf } from './node-address.ts'
 
+/** What a peer did for us lately. */
 export interface Merits {
   /** Time when this peer last brought a block, or a transaction, before all other peers; 0 if never. */
   readonly blockMs: number

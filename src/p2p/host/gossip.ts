@@ -80,6 +80,7 @@ const RPC_LIMITS = {
   maxPeerInfos: 16,
 }
 
+/** What gossip works with. */
 export interface GossipDependencies {
   readonly genesis: string
   readonly links: Links

@@ -24,6 +24,7 @@ import { type Blame, type Link, Links, socketOf } from './links.ts'
 import { NodeTable } from './node-table.ts'
 import { ASKED_MAX, Requests, reasonOf } from './streams.ts'
 
+/** What the host is opened with. */
 export interface HostOptions extends NodeSettings {
   readonly log: NetworkLog
 }

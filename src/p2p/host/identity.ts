@@ -8,10 +8,12 @@ import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import { createFileAtomically } from '../../storage/atomic-file.ts'
 import type { PeerId } from '../network.ts'
 
+/** File in the data folder that holds the key. */
 export const IDENTITY_FILE = 'p2p.key'
 const OWNER_ONLY = 0o600
 const PROBE = Uint8Array.of(1)
 
+/** Key of a node on the network, and the peer id by which others know it. */
 export interface Identity {
   readonly key: PrivateKey
   readonly peer: PeerId
@@ -28,6 +30,7 @@ export async function loadIdentity(folder: string): Promise<Result<Identity>> {
   return decodeIdentity(await readFile(path), path)
 }
 
+/** A key with its peer id. */
 export function identityOf(key: PrivateKey): Identity {
   return { key, peer: peerIdFromPrivateKey(key).toString() as PeerId }
 }

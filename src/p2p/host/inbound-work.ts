@@ -25,6 +25,7 @@ export const INBOUND_WORK = {
 
 const LOOK_MS = 50
 
+/** A connection whose reading can be paused. */
 export interface Readable {
   readonly direction: 'inbound' | 'outbound'
   readonly isOpen: () => boolean
@@ -32,6 +33,7 @@ export interface Readable {
   resume(): void
 }
 
+/** Shares out the main-thread time for what peers send, before it is a request. */
 export class InboundWork {
   readonly #clock: Clock
   readonly #all: ClockedBucket

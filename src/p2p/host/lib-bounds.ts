@@ -41,6 +41,7 @@ export const LIB_BOUNDS: ReadonlyMap<string, LibBounds> = new Map([
   ['/libp2p/autonat/1.0.0', AUTONAT],
 ])
 
+/** Passes on the bytes of a stream. */
 export interface Dispatching {
   /** Empty until the protocol is negotiated. */
   readonly protocol: string
@@ -106,6 +107,7 @@ function seldom(protocol: string, handler: StreamHandler, clock: Clock): StreamH
   }
 }
 
+/** Writes an answer to every line of a negotiation. */
 export interface Answering {
   send(data: never): boolean
   abort(error: Error): void

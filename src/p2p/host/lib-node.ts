@@ -27,6 +27,7 @@ import { identityOf } from './identity.ts'
 import { answeringSeldom } from './lib-bounds.ts'
 import type { NodeTable } from './node-table.ts'
 
+/** How a node takes part in the network. */
 export interface NodeSettings {
   readonly key: PrivateKey
   /** Id of the genesis block, hex. */
@@ -46,6 +47,7 @@ export interface NodeSettings {
   readonly clock: Clock
 }
 
+/** Parts that a node is built of beside its settings. */
 export interface NodeDependencies {
   readonly gater: ConnectionGater
   readonly table: NodeTable | null
@@ -66,6 +68,7 @@ const DIGITS = 16
 /** Connections beyond the two limits: those that are short-lived or about to be closed. */
 const SPARE_CONNECTIONS = 32
 
+/** A node, and its finder of other nodes. */
 export interface BuiltNode {
   readonly node: Libp2p
   readonly finder: Libp2pFinder

@@ -45,6 +45,7 @@ const WRITE_QUEUE_MAX = 2 * MIB
 /** Two nodes that dial each other at the same time have two connections. A third is not needed. */
 const LINKS_PER_PEER_MAX = 2
 
+/** One open connection with its meters. */
 export interface Link extends Connection {
   readonly connection: LibConnection
   readonly unaskedBytes: ClockedBucket
@@ -58,6 +59,7 @@ export interface Link extends Connection {
 /** Hears of offences that the transport sees. It must not throw. */
 export type Blame = (peer: PeerId, offence: Offence, about: string) => void
 
+/** What the links work with. */
 export interface LinksDependencies {
   readonly clock: Clock
   readonly log: NetworkLog
@@ -257,6 +259,7 @@ interface Muxer extends StreamMaker<MuxedStream> {
 
 type SocketStream = MessageStream & { readonly socket: Socket }
 
+/** The socket below a connection. */
 export function socketOf(connection: LibConnection): object {
   return layersOf(connection).socket
 }
@@ -267,6 +270,7 @@ function layersOf(connection: LibConnection) {
   return { socket: maConn, encrypted: muxer.maConn, muxer }
 }
 
+/** A stream of the muxer with its receive window. */
 export interface WindowedStream {
   readonly state: number
   /** Bytes of a whole window, and how many of them the other end may still send. */
@@ -275,10 +279,12 @@ export interface WindowedStream {
   sendWindowUpdate(): void
 }
 
+/** Makes the streams of a connection. */
 export interface StreamMaker<S extends WindowedStream = WindowedStream> {
   _newStream(...init: readonly unknown[]): S
 }
 
+/** A frame of yamux as it arrives. */
 export interface Frame {
   readonly header: { readonly flag: number; readonly streamID: number }
 }
@@ -296,6 +302,7 @@ const USED_SHARE = 1 / 8
 /** Once this many bytes are queued, they are sent before the turn ends. */
 const TOGETHER_BYTES = 16_384
 
+/** Whether a frame opens a stream. */
 export function opensStream({ header }: Frame): boolean {
   return header.streamID !== 0 && (header.flag & SYN) === SYN
 }

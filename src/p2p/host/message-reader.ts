@@ -5,6 +5,7 @@ export type Reading =
   | { readonly kind: 'message'; readonly bytes: Uint8Array }
   | { readonly kind: 'oversize' | 'partial' | 'closed' }
 
+/** Limits and listeners of a reader. */
 export interface ReaderOptions {
   readonly bytesMax: number
   onBytes(bytes: number): void

@@ -1,3 +1,4 @@
+/** What is wrong with the bytes of a stream. */
 export type ScanOffence = 'malformed' | 'oversize'
 
 /** Fields of a protobuf message: bytes, an id or address, a number, or a message. */

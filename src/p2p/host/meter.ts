@@ -11,6 +11,7 @@ type Registrar = GossipSubComponents['registrar']
 /** Time limit for opening a gossip stream, which takes a round trip or two. */
 const OPEN_MS = 5_000
 
+/** What the meter works with. */
 export interface MeterDependencies {
   readonly links: Links
   readonly frameMax: number

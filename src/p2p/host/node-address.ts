@@ -38,10 +38,12 @@ export function parseNodeAddress(text: string): Result<NodeAddress> {
   })
 }
 
+/** Whether a text has the format of a peer id. */
 export function isPeerId(text: string): text is PeerId {
   return PEER_ID.test(text)
 }
 
+/** The same place with the id of the node there. */
 export function withPeer(address: NodeAddress, peer: PeerId): NodeAddress {
   const place = address.peer === null ? address.text : address.text.slice(0, address.text.lastIndexOf('/p2p/'))
   return { ...address, peer, text: `${place}/p2p/${peer}` }

@@ -26,6 +26,7 @@ const ASKED_PER_WALK = 8
 const KEY_BYTES = 32
 const NOTHING = new Uint8Array(0)
 
+/** What the table works with. */
 export interface NodeTableDependencies {
   readonly links: Links
   readonly clock: Clock

@@ -28,6 +28,7 @@ import { type Host, openHost } from './host.ts'
 import { loadIdentity } from './identity.ts'
 import { Peering } from './peering.ts'
 
+/** What the network part of a daemon works with. */
 export interface PeerNetworkDependencies {
   readonly config: Config
   readonly params: NetworkParams
@@ -40,6 +41,7 @@ export interface PeerNetworkDependencies {
   readonly onFatal: (error: unknown) => void
 }
 
+/** A node's part of the peer-to-peer network. */
 export interface PeerNetwork {
   readonly node: PeerNode
   readonly api: NetworkApi

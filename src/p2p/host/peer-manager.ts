@@ -11,6 +11,7 @@ import type { Connection, Dialer, Gate } from './dialer.ts'
 import { type Merits, protectedOf, victimOf } from './eviction.ts'
 import { ipOf, type NodeAddress, parseNodeAddress, withPeer } from './node-address.ts'
 
+/** How many connections a node has, and to whom. */
 export interface PeerManagerSettings {
   /** Connections that it seeks by itself, beside those to configured peers. */
   readonly outbound: number
@@ -23,6 +24,7 @@ export interface PeerManagerSettings {
   readonly seeds: readonly string[]
 }
 
+/** What the manager works with. */
 export interface PeerManagerDependencies {
   readonly dialer: Dialer
   readonly book: AddressBook

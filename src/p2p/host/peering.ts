@@ -14,12 +14,14 @@ import { isPeerId } from './node-address.ts'
 import { PeerManager, type PeerManagerSettings } from './peer-manager.ts'
 import { type PeerRecords, RecordWriter } from './peer-records.ts'
 
+/** The part of the transport that handles connections. */
 export interface PeeringHost extends Dialer {
   readonly finder: Finder
   setGate(gate: Gate): void
   onBan(listener: (peer: PeerInfo, reason: string) => void): void
 }
 
+/** What peering works with. */
 export interface PeeringDependencies {
   readonly host: PeeringHost
   readonly peers: Peers
@@ -90,6 +92,7 @@ export class Peering {
   }
 }
 
+/** What the network view works with. */
 export interface NetworkViewDependencies {
   readonly peers: Peers
   readonly bans: Bans
@@ -100,6 +103,7 @@ export interface NetworkViewDependencies {
 const HOUR_MS = 3_600_000
 const OPERATORS_REASON = 'the operator'
 
+/** The network as the API shows it, with the operator's bans. */
 export class NetworkView implements NetworkApi {
   readonly #deps: NetworkViewDependencies
   readonly #offences = new Map<PeerId, Record<string, number>>()

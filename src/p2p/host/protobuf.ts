@@ -1,3 +1,4 @@
+/** A field of a protobuf message: bytes, or a number. */
 export interface Field {
   readonly number: number
   readonly value: Uint8Array | number
@@ -25,14 +26,17 @@ export function readFields(message: Uint8Array, fieldsMax: number): readonly Fie
   return fields
 }
 
+/** A field that holds bytes. */
 export function bytesField(number: number, bytes: Uint8Array): Uint8Array {
   return Buffer.concat([varint(number * 8 + WIRE_BYTES), varint(bytes.length), bytes])
 }
 
+/** A field that holds a number. */
 export function numberField(number: number, value: number): Uint8Array {
   return Buffer.concat([varint(number * 8 + WIRE_NUMBER), varint(value)])
 }
 
+/** A number as an unsigned varint. */
 export function varint(value: number): Uint8Array {
   const bytes: number[] = []
   let rest = value

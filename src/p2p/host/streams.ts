@@ -17,6 +17,7 @@ const REQUEST_MS = 5_000
 /** Bytes of framing and protocol names that come with an answer. */
 const OVERHEAD_BYTES = 512
 
+/** What requests work with. */
 export interface RequestsDependencies {
   /** Hex. */
   readonly genesis: string

@@ -7,12 +7,15 @@ import { bytesField, type Field, numberField, readFields } from './protobuf.ts'
 /** A question to the table: for nodes near a key, or whether we are there. */
 export type TableQuestion = { readonly kind: 'find'; readonly key: Uint8Array } | { readonly kind: 'ping' }
 
+/** A node in an answer. */
 export interface TableNode {
   readonly peer: PeerId
   readonly addresses: readonly string[]
 }
 
+/** Most nodes in one answer. */
 export const NODES_MAX = 20
+/** Most addresses of one node in an answer. */
 export const ADDRESSES_PER_NODE = 8
 /** Most fields of a question. An honest one has kind, key and level once each. */
 const QUESTION_FIELDS_MAX = 4
@@ -43,14 +46,17 @@ export function readQuestion(bytes: Uint8Array): TableQuestion | undefined {
   return { kind: 'find', key }
 }
 
+/** A question for nodes near a key. */
 export function writeQuestion(key: Uint8Array): Uint8Array {
   return Buffer.concat([numberField(FIELDS.kind, KIND.find), bytesField(FIELDS.key, key)])
 }
 
+/** The answer to a ping. */
 export function writePong(): Uint8Array {
   return numberField(FIELDS.kind, KIND.ping)
 }
 
+/** The answer to a question for nodes. */
 export function writeNodes(nodes: readonly TableNode[]): Uint8Array {
   const closer = nodes.slice(0, NODES_MAX).map(({ peer, addresses }) => {
     const places = addresses.slice(0, ADDRESSES_PER_NODE).map((text) => multiaddr(text).bytes)

@@ -19,8 +19,10 @@ export const ALLOWANCES = {
   uselessTransactions: { burst: 2_048, perSecond: 32 },
 } as const satisfies Record<string, Allowance>
 
+/** Name of an allowance. */
 export type Resource = keyof typeof ALLOWANCES
 
+/** A bucket that reads its clock. */
 export class ClockedBucket {
   readonly #bucket: Bucket
   readonly #clock: Clock
@@ -47,6 +49,7 @@ export class ClockedBucket {
   }
 }
 
+/** One peer's allowances. */
 export class Budget {
   readonly #clock: Clock
   readonly #buckets = new Map<Resource, ClockedBucket>()

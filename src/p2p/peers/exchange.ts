@@ -12,8 +12,10 @@ import type { Serving, Turn } from './serving.ts'
 
 /** Reasons for a refusal, as they stand in the reply after its first byte. */
 export const REFUSALS = ['busy', 'not-held', 'unknown', 'not-ready', 'other-network'] as const
+/** A reason for a refusal. */
 export type Refusal = (typeof REFUSALS)[number]
 
+/** The answer to a request. */
 export type Answer<P extends ProtocolName> = { readonly reply: ReplyOf<P> } | { readonly refusal: Refusal }
 
 /** Answers the requests of one protocol. `turn` measures and paces the work. The answer never rejects. */
@@ -23,6 +25,7 @@ export type Answerer<P extends ProtocolName> = (
   turn: Turn,
 ) => Promise<Answer<P>> | Answer<P>
 
+/** The peers as the exchange sees them. */
 export interface Conduct {
   /** Undefined for peers that are gone. */
   budgetOf(peer: PeerId): Budget | undefined
@@ -37,6 +40,7 @@ const LATE_MS = 1_000
 /** Requests that a refusal as `busy` takes off a peer's allowance. Refusing costs us too, so a peer should not keep asking. */
 export const REFUSED_REQUESTS = 20
 
+/** Hears latencies and counts of requests, for metrics. */
 export interface ExchangeListener {
   asked(protocol: ProtocolName, outcome: 'answered' | 'refused' | 'failed', ms: number, bytes: number): void
   answered(protocol: ProtocolName, outcome: 'answered' | 'refused', bytes: number): void

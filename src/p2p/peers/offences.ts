@@ -26,12 +26,17 @@ export const OFFENCES = {
   useless: 5,
 } as const satisfies Record<string, number>
 
+/** Name of an offence. */
 export type Offence = keyof typeof OFFENCES
 
 /** Offences that a slow machine commits too. They lead to disconnection at most, never to a ban. */
 export const OF_THE_SLOW: ReadonlySet<Offence> = new Set<Offence>(['timeout', 'useless'])
 
+/** Points at which a peer is disconnected. */
 export const DISCONNECT_POINTS = 50
+/** Points at which a peer is banned. */
 export const BAN_POINTS = 100
+/** Time in which points fade by half. */
 export const HALF_LIFE_MS = 600_000
+/** How long a ban lasts. */
 export const BAN_MS = 86_400_000

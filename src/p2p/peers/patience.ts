@@ -13,12 +13,14 @@ export function isBusy({ code, detail }: Fault): boolean {
   return code === 'p2p/refused' && detail.reason === 'busy'
 }
 
+/** What patient asking works with. */
 export interface Patience {
   readonly peers: Pick<Peers, 'exchange'>
   readonly timers: Timers
   readonly times: number
 }
 
+/** Asks a peer, and again while it says that it is busy, `times` times at most. */
 export async function askPatiently<P extends ProtocolName>(
   { peers, timers, times }: Patience,
   ...[peer, protocol, request]: [PeerId, P, RequestOf<P>]

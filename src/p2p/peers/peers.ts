@@ -31,6 +31,7 @@ export interface Peer {
   readonly latencyMs: number | null
 }
 
+/** Hears of peers that have shaken hands, of their news, and of those that leave. */
 export interface PeerListener {
   ready?(peer: Peer): void
   news?(peer: Peer): void
@@ -39,8 +40,10 @@ export interface PeerListener {
   useful?(id: PeerId, what: News): void
 }
 
+/** What a peer can be the first to tell of. */
 export type News = 'block' | 'transaction'
 
+/** What the peers work with. */
 export interface PeersDependencies {
   readonly network: Network
   readonly ruleBook: RuleBook
@@ -239,6 +242,7 @@ export class Peers implements Conduct {
   }
 }
 
+/** What follows from an offence. */
 export type Consequence = 'none' | 'disconnect' | 'ban'
 
 /** Most peers whose points are remembered, even after they left. */

@@ -36,6 +36,7 @@ const FIRST_MS = 10
 /** Peers whose use is remembered, even after they left. Leaving must not clear it. */
 const PEERS_KEPT = 4_096
 
+/** What serving works with. */
 export interface ServingDependencies {
   readonly clock: Clock
   readonly timers: Timers
@@ -121,6 +122,7 @@ export class Turn implements Pacer {
   }
 }
 
+/** Shares the main thread's time for answers among peers. */
 export class Serving {
   readonly #deps: ServingDependencies
   readonly #uses = new LruMap<PeerId, Use>(PEERS_KEPT)

@@ -7,6 +7,7 @@ import { type FetchDependencies, fetchBody, fetchMissing, type Givers } from './
 import type { BlockFacts } from './relay-facts.ts'
 import { pause, within } from './within.ts'
 
+/** What an assembly works with. */
 export interface AssemblyDependencies extends FetchDependencies {
   readonly facts: BlockFacts
   readonly givers: Givers
@@ -15,6 +16,7 @@ export interface AssemblyDependencies extends FetchDependencies {
   readonly extra: () => readonly Transaction[]
 }
 
+/** A header whose body is looked for. */
 export interface Wanted {
   readonly tip: CheckedTip
   /** The peer that sent the first message about the block. */

@@ -24,6 +24,7 @@ export interface BlockSink {
   take(block: Block, from: PeerId | null, known: Foreknown): Promise<Result<ImportOutcome>>
 }
 
+/** What the relay of blocks works with. */
 export interface BlockRelayDependencies {
   readonly network: Network
   readonly peers: Peers

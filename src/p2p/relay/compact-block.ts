@@ -22,6 +22,7 @@ export interface CompactBlock extends SealedHeader {
 /** What is known of a block's transactions, by index; undefined where one is missing. */
 export type Slots = readonly (Transaction | undefined)[]
 
+/** Works out the short ids of many transactions under one key. */
 export type ShortIdHasher = (key: Uint8Array, wtxIds: readonly WtxId[]) => readonly number[]
 
 /** Wtxids that are hashed in one go. More would only take more memory. */
@@ -31,6 +32,7 @@ const MESSAGE_BYTES = 2 * WTX_ID_BYTES
 const messages = new Uint8Array(MESSAGE_BYTES * BATCH)
 const hashes = new Uint8Array(WTX_ID_BYTES * BATCH)
 
+/** The key that the short ids of one message are made with. */
 export function shortIdKey(block: BlockId, salt: bigint): Uint8Array {
   return taggedHash('shortId', fromHex(block), uintLE(salt, 8))
 }

@@ -10,6 +10,7 @@ import type { Peers } from '../peers/peers.ts'
 import type { ReplyOf } from '../wire/messages.ts'
 import type { Slots } from './compact-block.ts'
 
+/** What fetching works with. */
 export interface FetchDependencies {
   readonly peers: Peers
   readonly timers: Timers
@@ -20,6 +21,7 @@ const REMEMBERED = 1_024
 /** After this time an honest peer of any release has the block that it told of, even if a liar deceived it. */
 const REMIND_MS = 60_000
 
+/** What the givers work with. */
 export interface GiversDependencies extends FetchDependencies {
   /** Whether a block is stored here and, as far as is known, good. */
   readonly isGood: (id: BlockId) => boolean

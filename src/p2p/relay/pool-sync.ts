@@ -4,6 +4,7 @@ import type { PeerId } from '../network.ts'
 import { isBusy } from '../peers/patience.ts'
 import type { Peers } from '../peers/peers.ts'
 
+/** What the pool synchronisation works with. */
 export interface PoolSyncDependencies {
   readonly peers: Peers
   readonly timers: Timers

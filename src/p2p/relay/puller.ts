@@ -8,6 +8,7 @@ import type { Turn } from '../peers/serving.ts'
 import { PAGE_BYTES } from '../wire/protocols.ts'
 import { pause, within } from './within.ts'
 
+/** What the puller works with. */
 export interface PullerDependencies {
   readonly peers: Peers
   readonly timers: Timers

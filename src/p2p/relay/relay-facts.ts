@@ -1,3 +1,4 @@
+/** Counts of gossiped blocks since the start. */
 export interface BlockFacts {
   /** Messages that this node made itself. */
   announced: number
@@ -27,6 +28,7 @@ export interface BlockFacts {
   delayMs: number
 }
 
+/** Counts of gossiped and pulled transactions since the start. */
 export interface TransactionFacts {
   heard: number
   bytes: number
@@ -44,6 +46,7 @@ export interface TransactionFacts {
   pulled: number
 }
 
+/** Counts of blocks, all zero. */
 export function noBlocks(): BlockFacts {
   return {
     announced: 0,
@@ -65,6 +68,7 @@ export function noBlocks(): BlockFacts {
   }
 }
 
+/** Counts of transactions, all zero. */
 export function noTransactions(): TransactionFacts {
   return {
     heard: 0,

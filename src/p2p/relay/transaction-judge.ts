@@ -10,6 +10,7 @@ import type { Peers } from '../peers/peers.ts'
 import type { ExtraPool } from './extra-pool.ts'
 import type { TransactionFacts } from './relay-facts.ts'
 
+/** What the judge works with. */
 export interface TransactionJudgeDependencies {
   readonly peers: Peers
   readonly chain: ChainReader

@@ -16,6 +16,7 @@ import { TransactionJudge } from './transaction-judge.ts'
 /** How a node tells of transactions: whole by gossip, or by their ids. Every node understands both ways. */
 export type TransactionMode = 'gossip' | 'announce'
 
+/** What the relay of transactions works with. */
 export interface TransactionRelayDependencies {
   readonly network: Network
   readonly peers: Peers
@@ -37,6 +38,7 @@ const OUTBOX_BATCH = 64
 const OUTBOX_MS = 20
 const OUTBOX_MAX = 8_192
 
+/** Sends and receives transactions. */
 export class TransactionRelay {
   readonly facts: TransactionFacts = noTransactions()
   readonly #deps: TransactionRelayDependencies

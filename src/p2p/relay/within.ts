@@ -12,6 +12,7 @@ export function within<T>(timers: Timers, ms: number, work: Promise<T>): Promise
   })
 }
 
+/** Waits for a while. */
 export function pause(timers: Timers, ms: number): Promise<void> {
   return new Promise((resolve) => {
     timers.after(ms, resolve)

@@ -18,12 +18,14 @@ const EMPTY_ANSWER_EVERY_MS = 1_000
 /** Longer than a peer of this release waits between two answers with addresses. */
 const PATIENT_MS = ANSWER_EVERY_MS + 5_000
 
+/** What answering works with. */
 export interface AddressShelf {
   /** Addresses where nodes were in the last day, without those of one node. */
   readonly good: (limit: number, except: PeerId) => readonly string[]
   readonly now: () => number
 }
 
+/** Answers `addresses` with at most 256 addresses where nodes other than the asker were in the last day. */
 export function serveAddresses(
   exchange: Exchange,
   { good, now }: AddressShelf,
@@ -38,6 +40,7 @@ export function serveAddresses(
   return { forget: (peer) => void nextMs.delete(peer) }
 }
 
+/** What asking for addresses works with. */
 export interface AddressAskerDependencies {
   readonly peers: Peers
   readonly clock: Clock

@@ -8,11 +8,13 @@ import type { HeldRange } from '../sync/snapshot-door.ts'
 import { HEADERS_MAX, type RequestOf } from '../wire/messages.ts'
 import { PAGE_BYTES } from '../wire/protocols.ts'
 
+/** What the chain is served from. */
 export interface ServeChainDependencies {
   readonly chain: ChainReader
   readonly held: () => HeldRange
 }
 
+/** Answers `headers` and `bodies` from the stored chain. */
 export function serveChain(exchange: Exchange, dependencies: ServeChainDependencies): void {
   exchange.answer('headers', (_, request, turn) => headersAfter(dependencies, request, turn))
   exchange.answer('bodies', (_, ids, turn) => bodiesOf(dependencies, ids, turn))
@@ -79,6 +81,7 @@ async function bodiesOf(
 
 const UNKNOWN = new Uint8Array(0)
 
+/** Answers `keys` with the public keys of addresses, empty where they are unknown or the page is full. */
 export function serveKeys(exchange: Exchange, database: Pick<DatabaseReader, 'keysOf'>): void {
   exchange.answer('keys', (_, addresses) => {
     let bytes = 0

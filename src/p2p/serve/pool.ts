@@ -11,6 +11,7 @@ import { within } from '../relay/within.ts'
 import { NOTHING, type ReplyOf, type RequestOf } from '../wire/messages.ts'
 import { PAGE_BYTES } from '../wire/protocols.ts'
 
+/** What the answers are made from. */
 export interface PoolServing {
   readonly chain: Pick<ChainReader, 'database'>
   readonly mempool: Mempool
@@ -27,6 +28,7 @@ const POOL_PAGE_IDS = 4_096
 /** How long an answer waits for a body. It is shorter than the deadline of the protocol. */
 const UNDERWAY_MS = 4_000
 
+/** Answers questions for the mempool and for blocks that are being put together. */
 export function servePool(exchange: Exchange, serving: PoolServing): void {
   const { mempool, transactions } = serving
   exchange.answer('blockTransactions', (_, request, turn) => blockTransactions(serving, request, turn))

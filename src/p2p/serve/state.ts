@@ -22,6 +22,7 @@ export interface PastState {
   read(range: KeyRange, bytesMax: number, overhead: number): Promise<EntriesRead>
 }
 
+/** States that a node serves. */
 export interface ServedStates {
   /** Runs work on the state at a block; undefined if that is not served. */
   use<T>(block: BlockId, work: (state: PastState) => Promise<T>): Promise<T | undefined>
@@ -41,12 +42,14 @@ const REPLY_HEAD = 64
 const READ_ENTRY_MS = 0.002
 const READ_MIB_MS = 1
 
+/** What serving states works with. */
 export interface ServeStateDependencies {
   readonly states: ServedStates
   readonly ruleBook: RuleBook
   readonly log: NetworkLog
 }
 
+/** Answers requests for parts of the served states. */
 export function serveState(exchange: Exchange, { states, ruleBook, log }: ServeStateDependencies): void {
   const slots: Slots = { used: 0, told: new Set(), log }
   exchange.answer('statePages', (_, { snapshot, after, first }, turn) =>

@@ -13,6 +13,7 @@ import { blockOf } from '../wire/body.ts'
 import { PROTOCOLS } from '../wire/protocols.ts'
 import { Waits } from './waits.ts'
 
+/** What the backfill works with. */
 export interface BackfillDependencies {
   readonly chain: Chain
   readonly peers: Peers

@@ -20,6 +20,7 @@ export interface Course<P extends ProtocolName> {
   take(reply: ReplyOf<P>, from: PeerId): Promise<Taken>
 }
 
+/** Bytes of all keys and values. */
 export function bytesOf(entries: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[]): number {
   return entries.reduce((sum, { key, value }) => sum + key.length + value.length, 0)
 }

@@ -21,6 +21,7 @@ const RECORDS_PER_BATCH = 8_192
 const CLEARED_PER_BATCH = 16_384
 const INDEXED_PER_STEP = 512
 
+/** What derivation works with. */
 export interface Derivation {
   readonly staging: KeyValueStore
   readonly ruleBook: RuleBook
@@ -56,6 +57,7 @@ export function clearPrefix(store: KeyValueStore, prefix: Uint8Array, stopped?: 
   return clearRange(store, prefixRange(prefix), stopped)
 }
 
+/** Deletes the keys of a range as {@link clearPrefix} does. */
 export async function clearRange(
   store: KeyValueStore,
   range: Pick<KeyRange, 'gte' | 'lt'>,

@@ -18,6 +18,7 @@ const NOBODY_MS = 1_000
 /** Waits for a peer in a row after which a download gives up. */
 const NOBODY_MAX = 30
 
+/** What a download works with. */
 export interface Source {
   readonly peers: Peers
   readonly clock: Clock

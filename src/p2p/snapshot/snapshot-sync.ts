@@ -21,6 +21,7 @@ import { PageCourse } from './page-course.ts'
 import { RecordCourse } from './record-course.ts'
 import { readTaking, STAGES, type TakingMark, takingWrite } from './taking-mark.ts'
 
+/** What taking a snapshot works with. */
 export interface SnapshotSyncDependencies {
   readonly chain: Chain
   readonly peers: Peers

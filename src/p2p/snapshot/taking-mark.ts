@@ -14,6 +14,7 @@ import {
 } from '../../../consensus/primitives/codec.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 
+/** Stages of taking a snapshot, in order. */
 export const STAGES = { pages: 0, records: 1, keys: 2, derived: 3 } as const
 
 const KEY_MAX = 256
@@ -45,6 +46,7 @@ export function readTaking(store: KeyValueStore): TakingMark | undefined {
   return mark?.ok ? mark.value : undefined
 }
 
+/** The write of a mark. */
 export function takingWrite(mark: TakingMark): Write {
   return { key: KEYS.meta('taking'), value: encode(TAKING_MARK, mark) }
 }

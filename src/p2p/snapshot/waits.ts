@@ -26,6 +26,7 @@ class Account {
   readonly slow = new Owed(OWED_MS_MAX)
 }
 
+/** Waits for peers, weighed against what they gave. */
 export class Waits {
   readonly #peers: Peers
   readonly #clock: Clock

@@ -29,6 +29,7 @@ const TWINS_MAX = 3
 const BUSY_REST_MS = 1_000
 const REST_MS = 10_000
 
+/** What body fetching works with. */
 export interface BodyFetchDependencies {
   readonly peers: Peers
   readonly clock: Clock

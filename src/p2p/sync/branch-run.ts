@@ -16,6 +16,7 @@ import { type BranchHeader, ProvenBranch } from './proven-branch.ts'
 import type { Running } from './reporter.ts'
 import type { Signal } from './signal.ts'
 
+/** What following a branch works with. */
 export interface BranchRunDependencies {
   readonly chain: Chain
   readonly peers: Peers

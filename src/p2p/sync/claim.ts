@@ -42,6 +42,7 @@ export function isClaimEnough(chain: ClaimJudge, totalWork: bigint): boolean {
   return totalWork >= chain.ruleBook.params.minimumWork && totalWork >= chain.leastWork
 }
 
+/** The part of a chain that judges claims. */
 export type ClaimJudge = Pick<Chain, 'ruleBook' | 'leastWork'>
 
 /**

@@ -10,6 +10,7 @@ import { type Candidates, isChosen } from './candidates.ts'
 import type { BlockRef } from './denials.ts'
 import { locatorBehind, locatorOf } from './header-walk.ts'
 
+/** What a contest works with. */
 export interface ContestDependencies {
   readonly chain: Chain
   readonly peers: Peers

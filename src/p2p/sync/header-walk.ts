@@ -16,6 +16,7 @@ import { within } from '../relay/within.ts'
 import { HEADERS_MAX, LOCATOR_MAX } from '../wire/messages.ts'
 import type { Denials } from './denials.ts'
 
+/** What a header walk works with. */
 export interface WalkDependencies {
   readonly chain: Chain
   readonly peers: Peers
@@ -58,11 +59,13 @@ interface PageWish {
   readonly others?: Others
 }
 
+/** What a walk, or a run along it, must know of its surroundings. */
 export interface RunSurroundings {
   readonly stopped: () => boolean
   readonly others: Others
 }
 
+/** Where a walk begins. */
 export interface WalkStart {
   /** The stored block or kept header after which the walk begins; undefined if it begins at the newest block that both sides have. */
   readonly tip: HeaderTip | undefined

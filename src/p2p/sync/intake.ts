@@ -13,6 +13,7 @@ import { EARLY_MS_MAX } from '../relay/block-relay.ts'
 import { KEY_ADDRESSES_MAX } from '../wire/messages.ts'
 import { fetchKeys } from './key-fetch.ts'
 
+/** What the intake works with. */
 export interface IntakeDependencies {
   readonly chain: Chain
   readonly peers: Peers

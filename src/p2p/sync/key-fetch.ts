@@ -10,6 +10,7 @@ const PEERS_ASKED_MAX = 4
 /** How long one peer may keep us from asking the next one. A later answer is still taken. */
 const PATIENCE_MS = 2_000
 
+/** What fetching keys works with. */
 export interface KeySources {
   readonly peers: Peers
   readonly timers: Timers

@@ -14,6 +14,7 @@ const HASH_MS = 0.125
 const BATCH_FIRST = 64
 const BATCH_MAX = 512
 
+/** What a prover works with. */
 export interface ProveDependencies {
   readonly chain: Chain
   readonly peers: Peers
@@ -81,6 +82,7 @@ export class Prover {
  */
 export type ProvenEnd = 'complete' | 'broken' | 'unwanted'
 
+/** A branch to prove: its walk, and what it claimed before if it had to. */
 export interface Unproven {
   readonly walk: HeaderWalk
   readonly first: HeaderPage

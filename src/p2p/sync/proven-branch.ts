@@ -1,6 +1,7 @@
 import type { HeaderTip } from '../../../consensus/block/header-tip.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 
+/** A proven header whose block is to come. */
 export interface BranchHeader {
   readonly id: BlockId
   readonly parent: BlockId

@@ -7,6 +7,7 @@ import type { Peers } from '../peers/peers.ts'
 import type { Candidates } from './candidates.ts'
 import { RateMeter, type SyncProgress, type SyncState } from './progress.ts'
 
+/** The run that is under way, as far as `Reporter` needs it. */
 export interface Running {
   readonly state: 'headers' | 'snapshot' | 'bodies'
   /** Height up to which headers are proven; 0 if none are. */
@@ -39,6 +40,7 @@ const UNREACHABLE =
 /** A node that is more than so many blocks behind a proven heavier branch counts as behind. */
 const BEHIND_BLOCKS = 10
 
+/** Tells listeners, the log and callers how far the synchroniser has come. */
 export class Reporter {
   readonly #deps: ReporterDependencies
   readonly #candidates: Candidates

@@ -1,5 +1,6 @@
 import type { Timers } from '../../../consensus/chain/ports.ts'
 
+/** Wakes callers that wait for a change. */
 export class Signal {
   readonly #timers: Timers
   readonly #waiting = new Set<() => void>()

@@ -20,6 +20,7 @@ export interface HeldRange {
  */
 export type SnapshotSetting = 'auto' | 'always' | 'never'
 
+/** A state to take. */
 export interface SnapshotPlan {
   /** A block of the kept headers. */
   readonly snapshot: SnapshotRef
@@ -58,6 +59,7 @@ export interface SnapshotDoor {
   run(plan: SnapshotPlan): Promise<Result<void>>
 }
 
+/** What a node says that it holds. */
 export function heldRange(
   database: Pick<DatabaseReader, 'held'>,
   mode: StorageMode,

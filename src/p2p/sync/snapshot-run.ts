@@ -20,6 +20,7 @@ interface SnapshotRunDependencies extends BranchRunDependencies {
   readonly log: NetworkLog
 }
 
+/** What a run for a state must know of its surroundings. */
 export interface SnapshotSurroundings extends BranchSurroundings {
   /** Whether the peer claims more work than this, which is all that it has shown. */
   readonly isShort: (totalWork: bigint) => boolean

@@ -24,6 +24,7 @@ import { SnapshotChoice } from './snapshot-choice.ts'
 import type { SnapshotDoor, SnapshotSetting } from './snapshot-door.ts'
 import { SnapshotRun, type SnapshotSurroundings } from './snapshot-run.ts'
 
+/** What the synchroniser works with. */
 export interface SynchroniserDependencies extends Omit<BranchRunDependencies, 'sources'> {
   readonly log: NetworkLog
   /** Null if this node takes no snapshots. */

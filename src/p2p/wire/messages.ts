@@ -23,15 +23,23 @@ import type { ProtocolName } from './protocols.ts'
 
 /** Most ids in a locator. The newest blocks stand in it one by one, then the distance doubles, so 40 ids reach genesis from any height. */
 export const LOCATOR_MAX = 40
+/** Most headers of a reply. */
 export const HEADERS_MAX = 2_000
+/** Most blocks whose bodies one request names. */
 export const BODIES_MAX = 128
+/** Most transactions that a request or an announcement names. */
 export const TRANSACTION_IDS_MAX = 1_024
+/** Most ids of a page of the mempool. */
 export const POOL_IDS_MAX = 16_384
+/** Most addresses of keys that a request names. */
 export const KEY_ADDRESSES_MAX = 256
+/** Most snapshots that a node offers. */
 export const SNAPSHOTS_MAX = 8
+/** Most node addresses of a reply. */
 export const NODE_ADDRESSES_MAX = 256
 /** Most pages, records or keys of a reply. The byte limit is reached earlier. */
 const ENTRIES_MAX = 65_536
+/** Bytes of a short transaction id in a compact block. */
 export const SHORT_ID_BYTES = 6
 /** 32 bytes of path are 64 nibbles. */
 const PAGE_ID_MAX = 64
@@ -48,6 +56,7 @@ export const STORAGE_MODES = ['archive', 'full', 'pruned'] as const
 /** How much of the past a node keeps. `archive`: everything. `full`: bodies for ever, witnesses for a while. `pruned`: both for a while. */
 export type StorageMode = (typeof STORAGE_MODES)[number]
 
+/** What a node says of itself and its chain. */
 export const STATUS = container('Status', {
   version: uint16,
   genesis: hex32<BlockId>(),
@@ -64,6 +73,7 @@ export const STATUS = container('Status', {
   witnessesFrom: uint32,
   snapshots: list(SNAPSHOT, SNAPSHOTS_MAX),
 })
+/** A decoded status. */
 export type Status = ValueOf<typeof STATUS>
 /** Id and height of a block, mostly of one whose state a peer offers. */
 export type SnapshotRef = ValueOf<typeof SNAPSHOT>
@@ -145,13 +155,17 @@ export const MESSAGES = {
   addresses: { request: EMPTY, reply: list(text(256), NODE_ADDRESSES_MAX) },
 } as const satisfies Record<ProtocolName, object>
 
+/** Request of a protocol. */
 export type RequestOf<P extends ProtocolName> = ValueOf<(typeof MESSAGES)[P]['request']>
+/** Reply of a protocol. */
 export type ReplyOf<P extends ProtocolName> = ValueOf<(typeof MESSAGES)[P]['reply']>
 
+/** Codec of a protocol's requests. */
 export function requestCodec<P extends ProtocolName>(protocol: P): Codec<RequestOf<P>> {
   return MESSAGES[protocol].request as unknown as Codec<RequestOf<P>>
 }
 
+/** Codec of a protocol's replies. */
 export function replyCodec<P extends ProtocolName>(protocol: P): Codec<ReplyOf<P>> {
   return MESSAGES[protocol].reply as unknown as Codec<ReplyOf<P>>
 }

@@ -1,3 +1,4 @@
+/** Limits of a request and its reply. */
 export interface ProtocolLimits {
   /** Longest request, bytes. */
   readonly requestMax: number
@@ -37,15 +38,19 @@ export const PROTOCOLS = {
   addresses: { requestMax: KIB, replyMax: 64 * KIB, deadlineMs: 10_000, concurrentMax: 1 },
 } as const satisfies Record<string, ProtocolLimits>
 
+/** Name of a request protocol. */
 export type ProtocolName = keyof typeof PROTOCOLS
 
+/** Names of all request protocols. */
 export const PROTOCOL_NAMES = Object.keys(PROTOCOLS) as readonly ProtocolName[]
 
 /** Kademlia's search for nodes and its pings, in protobuf. */
 const TABLE: ProtocolLimits = { requestMax: KIB, replyMax: 16 * KIB, deadlineMs: 10_000, concurrentMax: 2 }
 
+/** Every request protocol that the transport carries. */
 export const CHANNELS = { ...PROTOCOLS, kad: TABLE } as const
 
+/** Name of a protocol that the transport carries. */
 export type ChannelName = keyof typeof CHANNELS
 
 /** Longest gossiped message by topic: a compact block with every transaction prefilled; one transaction. */
@@ -56,11 +61,13 @@ export const WIRE_VERSION = 1
 
 const GENESIS_DIGITS = 16
 
+/** Name of a protocol on the wire. */
 export function protocolId(genesis: string, name: ChannelName): string {
   const words = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   return `/farthing/${genesis.slice(0, GENESIS_DIGITS)}/${words}/${WIRE_VERSION}`
 }
 
+/** Name of a gossip topic on the wire. */
 export function topicId(genesis: string, name: string): string {
   return `/farthing/${genesis.slice(0, GENESIS_DIGITS)}/${name}/${WIRE_VERSION}`
 }

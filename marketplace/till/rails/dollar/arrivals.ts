@@ -15,6 +15,7 @@ export interface DollarArrivals {
   readonly waiting: number
 }
 
+/** What {@link Arrivals} works with. */
 export interface ArrivalsDependencies {
   readonly store: DollarClaimStore
   readonly ledger: StableLedger

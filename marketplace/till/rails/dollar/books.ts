@@ -74,6 +74,7 @@ export interface DollarSales {
 const PAGE = 500
 const NOTHING: DollarSales = { calls: 0, amount: 0n }
 
+/** Counts what was settled for each service: once from the store, then with each settlement. */
 export class SalesBook {
   readonly #sales = new Map<ServiceId, DollarSales>()
   /** Claims counted or taken back while {@link load} reads the store, which must not count them again. Null afterwards. */
@@ -122,6 +123,7 @@ export class SalesBook {
   }
 }
 
+/** Counts calls by outcome. */
 export class Outcomes {
   readonly counts = new Map<string, number>()
 

@@ -4,6 +4,7 @@ import type { Authorization, DollarPayment } from './claim.ts'
 import { digestOf } from './identity.ts'
 import { type DollarTerms, dollarAmount } from './terms.ts'
 
+/** What a payment is compared with. */
 export interface CheckBasis {
   readonly terms: DollarTerms
   /** Prices that are honoured now, in millionths of a dollar, the current one first. */
@@ -20,6 +21,7 @@ const SETTLE_SECONDS = 6
  */
 const SLACK_SECONDS = 600
 
+/** Whether an authorization holds long enough for work of such a length and its settlement. */
 export function holdsLongEnough(validBefore: number, nowMs: number, timeoutMs: number): boolean {
   return validBefore >= Math.floor(nowMs / 1_000) + Math.ceil(timeoutMs / 1_000) + SETTLE_SECONDS
 }

@@ -19,6 +19,7 @@ export interface Authorization {
   readonly signature: string
 }
 
+/** A payment of the dollar rail, as it was offered. */
 export interface DollarPayment {
   /** x402 version of the payload. Facilitators are asked in the same version. */
   readonly version: 1 | 2
@@ -31,6 +32,7 @@ export interface DollarPayment {
   readonly paymentIdentifier: string | null
 }
 
+/** A call that is paid with an authorization. */
 export interface DollarCall extends TillCall {
   readonly payment: DollarPayment
   /** Header `Idempotency-Key`. The payment identifier takes precedence. */
@@ -91,6 +93,7 @@ interface Unpaid {
   readonly over: boolean
 }
 
+/** A transfer on the token's chain. */
 export interface DollarTransfer {
   readonly transaction: string
   readonly settledAtMs: number
@@ -149,8 +152,10 @@ export type DollarClaim =
         readonly refund: DollarRefund
       })
 
+/** A claim in one of its states. */
 export type DollarIn<S extends DollarClaim['state']> = Extract<DollarClaim, { state: S }>
 
+/** How stores keep claims of the dollar rail. */
 export const DOLLAR_CLAIMS: ClaimKind<DollarClaim> = {
   name: 'stable',
   idOf: ({ id }) => id,
@@ -170,4 +175,5 @@ export const DOLLAR_CLAIMS: ClaimKind<DollarClaim> = {
   nameOf: ({ state, repeatKey }) => (state === 'unpaid' || state === 'owed' ? null : repeatKey),
 }
 
+/** A store of claims of the dollar rail. */
 export type DollarClaimStore = ClaimStore<DollarClaim>

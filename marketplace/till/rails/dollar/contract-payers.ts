@@ -5,12 +5,14 @@ import { TokenBucket } from '../../../chat/models/token-bucket.ts'
 import { ClientCounts, RecentCounts } from '../../client-counts.ts'
 import type { StableLedger } from './facilitator.ts'
 
+/** What {@link ContractPayers} works with. */
 export interface ContractPayersDependencies {
   readonly clock: Clock
   /** Null without a node of the token's chain: then every payer may be a contract. */
   readonly ledger: StableLedger | null
 }
 
+/** A payment whose signature is not of the payer's own key. */
 export interface ForeignPayment {
   readonly payer: string
   readonly signature: string
@@ -123,10 +125,12 @@ export class ContractPayers {
   }
 }
 
+/** Name under which a contract is counted: the payer and the client that named it. */
 export function contractName({ payer, client }: Pick<ForeignPayment, 'payer' | 'client'>): string {
   return `${client.address} ${payer}`
 }
 
+/** The fault for a signature that is not of the payer's own key, after too many questions. */
 export function unproven(waitMs: number): Fault {
   return fault('stable/unproven', { seconds: Math.max(1, Math.ceil(waitMs / 1_000)) })
 }

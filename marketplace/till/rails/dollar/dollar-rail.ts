@@ -27,6 +27,7 @@ import type { DollarTerms } from './terms.ts'
 import { asBefore, causeOf, claimedAgain, executing, settling, settlingAgain, unpaid } from './transitions.ts'
 import { askerOf, turnedAwayBy, Verification } from './verification.ts'
 
+/** What the dollar rail works with. */
 export interface DollarRailDependencies extends TillDependencies<DollarClaim> {
   readonly seller: Seller
   readonly facilitators: FacilitatorPool

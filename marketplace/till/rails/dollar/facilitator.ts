@@ -66,6 +66,7 @@ export interface Facilitator {
   supports(network: { readonly word: string; readonly caip2: string }, deadlineMs: number): Promise<SupportVerdict>
 }
 
+/** What a facilitator supports. */
 export interface SupportVerdict {
   readonly ok: boolean
   /** Whether it answered with a list. Without one it may still support the scheme. */
@@ -84,6 +85,7 @@ export type AuthorizationState =
   /** The chain could not be asked, or its node cannot tell. */
   | { readonly is: 'unknown'; readonly detail: string }
 
+/** Reads the token's chain, if the operator has an RPC node for it. */
 export interface StableLedger {
   /** Whether an address is a contract, or a key's account with code; null if the chain cannot be asked. */
   hasCode(address: string): Promise<boolean | null>

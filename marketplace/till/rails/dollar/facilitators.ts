@@ -13,6 +13,7 @@ import {
 } from './facilitator.ts'
 import type { DollarNetwork } from './terms.ts'
 
+/** What a pool works with. */
 export interface FacilitatorPoolDependencies {
   /** In the order in which they are tried. */
   readonly facilitators: readonly Facilitator[]
@@ -21,6 +22,7 @@ export interface FacilitatorPoolDependencies {
   readonly timers: Timers
 }
 
+/** The state of one facilitator. */
 export interface FacilitatorFacts {
   readonly url: string
   readonly healthy: boolean
@@ -30,6 +32,7 @@ export interface FacilitatorFacts {
   readonly trouble: string | null
 }
 
+/** A verdict, and the facilitator that gave it. */
 export interface PoolVerdict {
   readonly verdict: FacilitatorVerdict
   /** URL of the facilitator; null if none was asked. */

@@ -16,6 +16,7 @@ export interface CallIdentity {
   readonly repeatKey: Hash | null
 }
 
+/** Identity of a call: its payment, its request, and what proves a repeat to be the buyer's. */
 export function identify(
   terms: DollarTerms,
   { serviceId, request, payment, idempotencyKey }: DollarCall,
@@ -38,6 +39,7 @@ function paymentId({ network, asset }: DollarTerms, { authorization }: DollarPay
   return taggedHashHex('stablePayment', encodeText(parts.join('|')))
 }
 
+/** Whether a claim was made for this call: same service, request and signature. */
 export function isSameCall(
   claim: Pick<DollarClaim, 'serviceId' | 'requestHash' | 'signatureHash'>,
   { serviceId, requestHash: hash, signatureHash }: CallIdentity,
@@ -60,6 +62,7 @@ export function isOfTerms({ network, asset }: DollarTerms, claim: Pick<DollarCla
   return claim.network === network.caip2 && claim.asset === asset.contract.toLowerCase()
 }
 
+/** The 32 bytes that the signature of an authorization covers. */
 export function digestOf({ asset, network }: DollarTerms, message: TransferMessage): Uint8Array {
   return transferDigest({ ...asset.domain, chainId: network.chainId, contract: asset.contract }, message)
 }

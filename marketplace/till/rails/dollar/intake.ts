@@ -13,6 +13,7 @@ import { dollarAmount } from './terms.ts'
 
 type DollarOrder = Order<DollarCall, CallIdentity>
 
+/** What an {@link Intake} works with. */
 export interface IntakeDependencies {
   readonly chain: Chain
   readonly shop: Shop
@@ -20,6 +21,7 @@ export interface IntakeDependencies {
   readonly clock: Clock
 }
 
+/** Judges payments before a facilitator is asked, and makes their claims. */
 export class Intake {
   readonly #deps: IntakeDependencies
 

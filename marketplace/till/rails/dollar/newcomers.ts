@@ -7,6 +7,7 @@ import { ClientCounts, RecentCounts } from '../../client-counts.ts'
 import { type FacilitatorVerdict, isOfPayment, type StableLedger } from './facilitator.ts'
 import { RANKS } from './facilitators.ts'
 
+/** What {@link Newcomers} works with. */
 export interface NewcomersDependencies {
   readonly clock: Clock
   /** The token's chain; null without a node to ask. */
@@ -19,6 +20,7 @@ export interface NewcomersDependencies {
   readonly tooMany?: (waitMs: number) => Fault
 }
 
+/** A payment that is to be checked. */
 export interface NewPayment {
   readonly payer: string
   /** Name under which the payer is counted, needed if any caller can name any payer. Absent: the payer itself. */

@@ -15,6 +15,7 @@ export interface RefundWallet {
   readonly sign: (message: TransferMessage) => string
 }
 
+/** What a {@link Refunder} works with. */
 export interface RefunderDependencies {
   readonly store: DollarClaimStore
   readonly terms: DollarTerms

@@ -9,6 +9,7 @@ export interface OwnOffer {
   readonly extensions: Readonly<Record<string, object>>
 }
 
+/** This node as the seller. */
 export interface Seller {
   readonly terms: DollarTerms
   readonly offerOf: (serviceId: string) => OwnOffer

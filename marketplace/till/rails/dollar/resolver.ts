@@ -5,6 +5,7 @@ import type { DollarClaimStore, DollarIn } from './claim.ts'
 import type { FacilitatorPool } from './facilitators.ts'
 import type { Settlement, WatchStep } from './settlement.ts'
 
+/** What a {@link Resolver} works with. */
 export interface ResolverDependencies {
   readonly store: DollarClaimStore
   readonly settlement: Settlement

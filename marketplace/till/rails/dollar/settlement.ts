@@ -7,6 +7,7 @@ import type { FacilitatorPool } from './facilitators.ts'
 import { facilitatorRequest, type Seller } from './requirements.ts'
 import { owed, settled, unpaid, unpaidForGood } from './transitions.ts'
 
+/** What a {@link Settlement} works with. */
 export interface SettlementDependencies {
   readonly store: DollarClaimStore
   readonly facilitators: FacilitatorPool
@@ -16,6 +17,7 @@ export interface SettlementDependencies {
   readonly clock: Clock
 }
 
+/** How a settlement is tried. */
 export interface Attempt {
   /** URL of the facilitator to ask first; null for any. */
   readonly first: string | null

@@ -4,6 +4,7 @@ import { encodeText } from '../../../../consensus/primitives/text.ts'
 import { runsOf } from '../../claim-store.ts'
 import type { DollarClaim, DollarIn, DollarReport, DollarTransfer } from './claim.ts'
 
+/** A claim whose work is done, with its result as JSON text. */
 export function settling(claim: DollarIn<'executing'>, json: string, nowMs: number): DollarIn<'settling'> {
   const { startedAtMs, runs: _, unsent: __, failedRuns: ___, ...open } = claim
   return {
@@ -72,10 +73,12 @@ export function asBefore(claim: DollarIn<'claimed'>): DollarIn<'unpaid'> | null 
   return before === undefined ? null : { ...baseOf(claim), ...openOf(claim), ...before, over: false, state: 'unpaid' }
 }
 
+/** A claim whose work begins, for the first time or again. */
 export function executing(claim: DollarIn<'claimed' | 'executing'>, nowMs: number): DollarIn<'executing'> {
   return { ...baseOf(claim), ...openOf(claim), state: 'executing', startedAtMs: nowMs, runs: runsOf(claim) }
 }
 
+/** An unpaid claim with a result, to be settled again; null without a result. */
 export function settlingAgain(claim: DollarIn<'unpaid'>): DollarIn<'settling'> | null {
   if (!('result' in claim) || claim.result === null) return null
   const { request, payload, finishedAtMs, durationMs, resultHash: hash, result } = claim
@@ -86,6 +89,7 @@ export function settlingAgain(claim: DollarIn<'unpaid'>): DollarIn<'settling'> |
   }
 }
 
+/** The fault for the caller of an unpaid claim. */
 export function causeOf({ reason, detail }: DollarIn<'unpaid'>): Fault {
   return fault(reason, detail)
 }

@@ -9,6 +9,7 @@ import { type Asker, type FacilitatorPool, type PoolVerdict, RANKS } from './fac
 import { type Leave, Newcomers } from './newcomers.ts'
 import { facilitatorRequest, type Seller } from './requirements.ts'
 
+/** What a {@link Verification} works with. */
 export interface VerificationDependencies {
   readonly facilitators: FacilitatorPool
   /** The token's chain; null without a node to ask. */
@@ -25,6 +26,7 @@ export interface Asked {
   readonly wasted: () => void
 }
 
+/** Asks facilitators about payments, within the limits of each client. */
 export class Verification {
   readonly #deps: VerificationDependencies
   readonly #contracts: ContractPayers
@@ -77,6 +79,7 @@ export class Verification {
   }
 }
 
+/** The members of {@link Asker} that name a client. */
 export function askerOf({ address, network }: Holder): { readonly client: string; readonly network: string } {
   return { client: address, network }
 }

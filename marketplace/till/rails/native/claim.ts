@@ -3,6 +3,7 @@ import type { Hash, ServiceId, TxId } from '../../../../consensus/primitives/ids
 import type { ClaimKind, ClaimStore, Executing } from '../../claim-store.ts'
 import type { TillCall } from '../../rail.ts'
 
+/** A call that is paid with an escrow in the native coin. */
 export interface PaidCall extends TillCall {
   readonly txId: TxId
   readonly secret: Uint8Array | null
@@ -32,6 +33,7 @@ interface OpenBase extends ClaimBase {
   readonly request: string
 }
 
+/** The claim of a payment, by state. */
 export type Claim =
   | (OpenBase & { readonly state: 'claimed' })
   | (OpenBase & Executing & { readonly state: 'executing' })
@@ -54,10 +56,13 @@ export type Claim =
       readonly settlement: ReceiptState
     })
 
+/** A claim whose work is over. */
 export type FinishedClaim = Extract<Claim, { state: 'delivered' | 'failed' }>
 
+/** A claim whose work is still to be done. */
 export type OpenClaim = Exclude<Claim, FinishedClaim>
 
+/** Whether the work of a claim is over. */
 export function isFinished(claim: Claim): claim is FinishedClaim {
   return claim.state === 'delivered' || claim.state === 'failed'
 }
@@ -74,4 +79,5 @@ export const NATIVE_CLAIMS: ClaimKind<Claim> = {
   }),
 }
 
+/** Where claims of the native rail are kept. */
 export type NativeClaimStore = ClaimStore<Claim>

@@ -30,6 +30,7 @@ import {
 import type { NativePriceSource } from './price.ts'
 import type { Settler } from './settler.ts'
 
+/** What the native rail works with. */
 export interface NativeRailDependencies extends TillDependencies<Claim> {
   readonly sink: TransactionSink
   readonly price: NativePriceSource

@@ -23,6 +23,7 @@ import type { Claim, FinishedClaim, PaidCall } from './claim.ts'
 import { type NativePriceSource, notQuoted, priceIn } from './price.ts'
 import { workBlocks } from './quote.ts'
 
+/** A call that a payment is offered for. */
 export interface PaymentToJudge {
   readonly txId: TxId
   readonly secret: Uint8Array | null
@@ -45,8 +46,10 @@ interface OpenPayment {
   readonly blockId: BlockId
 }
 
+/** What the chain says of an offered payment. */
 export type PaymentVerdict = OpenPayment | Unfit
 
+/** What payments are judged by. */
 export interface PaymentContext {
   readonly chain: Chain
   readonly sink: Pick<TransactionSink, 'get'>
@@ -61,11 +64,13 @@ interface JudgingContext extends Omit<PaymentContext, 'atRisk'> {
   readonly atRisk: Pick<ValueAtRisk, 'withOneMore'>
 }
 
+/** What the native rail judges its calls by. */
 export interface CallContext extends PaymentContext {
   readonly shop: Shop
   readonly clock: Clock
 }
 
+/** A call of this rail. */
 export type NativeOrder = Order<PaidCall, Identity>
 
 /** How a payment without a claim stands. A good one counts as at risk from then on. */
@@ -95,6 +100,7 @@ function told(cause: Fault): { readonly is: 'told'; readonly outcome: Result<nev
   return { is: 'told', outcome: fail(cause) }
 }
 
+/** The fault of a payment that is not deep enough, with the confirmations that it has and needs. */
 export function unconfirmed(
   txId: TxId,
   { confirmations, needed }: { readonly confirmations: number; readonly needed: number },
@@ -222,6 +228,7 @@ function checkInvoke(
   return mismatch(txId, 'the service', { got: serviceId, expected: offered.serviceId, refund })
 }
 
+/** The fault of a call that was mined and failed, or null. */
 export function checkOutcome(txId: TxId, { outcome }: MinedCall): Fault | null {
   if (outcome === OUTCOME_OK) return null
   return fault('pay/failed', { txId, outcome: outcomeCode(outcome) ?? `code ${outcome}` })
@@ -342,6 +349,7 @@ function isBound({ redeemLock, requestCommitment }: Escrow): boolean {
   return redeemLock !== ZERO_HEX_32 || requestCommitment !== ZERO_HEX_32
 }
 
+/** A mined transaction and what became of it. */
 export interface MinedCall {
   readonly blockId: BlockId
   readonly body: TxBody

@@ -29,6 +29,7 @@ export interface NoPrice {
   readonly reason: string
 }
 
+/** Dollar price of the native coin by epoch, by the chain alone. */
 export interface NativePriceSource {
   /** Base units that so many millionths of a dollar cost, rounded up; undefined if unknown, or 2^112 and more. */
   priceOfMicros(micros: bigint, epoch: number): Amount | undefined
@@ -72,6 +73,7 @@ export function chainPrice(chain: Chain): NativePriceSource {
   }
 }
 
+/** Name of the pool that prices the native coin, for people. */
 export function pricedPoolName({ ruleBook: { at, params } }: Pick<Chain, 'ruleBook'>): string {
   const { dollar, feeBps } = at(0).market.pricedPool
   return `pool of ${params.ticker} and ${dollar} at ${formatAmount(BigInt(feeBps), 2)} %`

@@ -27,6 +27,7 @@ export interface NativeQuote {
 /** Blocks that a client may let pass before its call, once its payment has enough confirmations. */
 const CLIENT_MARGIN_BLOCKS = 20
 
+/** What a quote is made from. */
 export interface QuoteBasis {
   readonly chain: Chain
   readonly price: NativePriceSource
@@ -37,10 +38,12 @@ export interface QuoteBasis {
   readonly definition: Pick<ServiceDefinition, 'serviceId' | 'timeoutMs'>
 }
 
+/** A quote, or why there is none. */
 export type Quoted =
   | { readonly quote: NativeQuote; readonly reason: null }
   | { readonly quote: null; readonly reason: string }
 
+/** Quotes a service at the head. */
 export function computeQuote({ chain, price, settings, agentId, agent, service, definition }: QuoteBasis): Quoted {
   const { height } = chain.head.header
   const { market, tx } = chain.ruleBook.at(height)
@@ -77,6 +80,7 @@ function none(reason: string): Quoted {
   return { quote: null, reason }
 }
 
+/** Blocks that a service's time limit takes. */
 export function workBlocks(chain: Chain, timeoutMs: number): number {
   return Math.ceil(timeoutMs / chain.ruleBook.at(chain.head.header.height).block.spacingMs)
 }

@@ -23,6 +23,7 @@ const RETRY_BLOCKS = 1_200
 /** Services published at once. Mempools hold 64 transactions of one account, and receipts need room. */
 export const PUBLISHED_AT_ONCE = 48
 
+/** What the registrar works with. */
 export interface RegistrarDependencies {
   readonly chain: Chain
   readonly shop: Shop

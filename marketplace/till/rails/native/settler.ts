@@ -18,6 +18,7 @@ import type { Shop } from '../../shop.ts'
 import { type FinishedClaim, isFinished, type NativeClaimStore } from './claim.ts'
 import type { Sender } from './sender.ts'
 
+/** What the settler works with. */
 export interface SettlerDependencies {
   readonly chain: Chain
   readonly shop: Shop

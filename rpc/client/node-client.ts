@@ -33,6 +33,8 @@ const TX_ANSWER = Type.Object({
   receipt: Type.Optional(Type.Unknown()),
 })
 const PAYOUT_ANSWER = Type.memberOf('agent', Type.memberOf('payout', ADDRESS_TEXT))
+/** Blocks after the last valid one before a transaction counts as expired: the newest may still be replaced. */
+const BURIED_BLOCKS = 6
 
 /** What the API says about its network. */
 export type StatusView = Decoded<typeof STATUS_ANSWER>
@@ -63,6 +65,18 @@ export class NodeClient {
 
   transaction(txId: string): Promise<Result<TransactionView>> {
     return this.read('/api/v1/tx/{txId}', { txId }, TX_ANSWER)
+  }
+
+  /**
+   * The node's height if no block can hold a transaction any more that was valid up to `validUntil`. Null if one might, if there is no such
+   * height (0), or if the node did not answer.
+   */
+  async expiredAt(txId: string, validUntil: number): Promise<number | null> {
+    const status = await this.status()
+    if (validUntil === 0 || !status.ok || status.value.height < validUntil + BURIED_BLOCKS) return null
+    // Asked after the height, because a block may have taken the transaction before.
+    const known = await this.transaction(txId)
+    return known.ok && known.value.status === 'unknown' ? status.value.height : null
   }
 
   payout(agentId: string): Promise<Result<string>> {

@@ -21,8 +21,6 @@ const POLL_MS = 250
 const REFUSALS_MAX = 20
 /** How long a command waits for a block. The transaction may still be mined afterwards. */
 const WAIT_MS_MAX = 300_000
-/** Blocks after the last valid one before a transaction counts as expired: the newest may still be replaced. */
-const BURIED_BLOCKS = 6
 
 /** Waits until a transaction is mined, and shows its outcome. A transaction that failed is a fault. */
 export async function awaitOutcome(session: Session, tx: Transaction, proposal: Proposal): Promise<number | Fault> {
@@ -39,8 +37,9 @@ export async function awaitOutcome(session: Session, tx: Transaction, proposal: 
     refusals = known.ok || known.fault.code !== 'cli/refused' ? 0 : refusals + 1
     if (!known.ok && refusals >= REFUSALS_MAX) context.note(faultMessage(known.fault))
     if (refusals >= REFUSALS_MAX || Date.now() >= untilMs) return notKnown(tx)
-    const expired = await expiry(session, tx)
-    if (expired !== null) return expired
+    const { txId, body } = tx
+    const height = await client.expiredAt(txId, body.validUntil)
+    if (height !== null) return fault('cli/expired', { txId, validUntil: body.validUntil, height })
     await setTimeout(POLL_MS)
   }
 }
@@ -48,16 +47,6 @@ export async function awaitOutcome(session: Session, tx: Transaction, proposal: 
 /** The outcome is unknown: the transaction may have been mined, or may still be. */
 function notKnown({ txId, body: { validUntil } }: Transaction): Fault {
   return fault('cli/not-mined-yet', { txId, validUntil, flags: '' })
-}
-
-/** A fault if no block can hold the transaction any more. Null if one might, or if the node did not answer. */
-async function expiry({ client }: Session, { txId, body: { validUntil } }: Transaction): Promise<Fault | null> {
-  const status = await client.status()
-  if (!status.ok || status.value.height < validUntil + BURIED_BLOCKS) return null
-  const { height } = status.value
-  // Ask again: the transaction may have been mined between the last question for it and the height. Only "unknown" counts.
-  const known = await client.transaction(txId)
-  return known.ok && known.value.status === 'unknown' ? fault('cli/expired', { txId, validUntil, height }) : null
 }
 
 function showOutcome(

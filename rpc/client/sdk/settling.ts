@@ -78,11 +78,9 @@ function checkReceipt(receipt: unknown, payment: Payment): void {
   })
 }
 
-/** Sends the transaction again if the node does not know it. Errors: `payment_void` if it is too late for it to be mined. */
+/** Sends the transaction again. Errors: `payment_void` if it is too late for it to be mined. */
 async function sendAgain({ client }: SettlePlace, payment: Payment): Promise<void> {
-  const [known, status] = [await client.transaction(payment.txId), await client.status()]
-  if (!known.ok || !status.ok || known.value.status !== 'unknown') return
-  if (payment.validUntil > 0 && status.value.height > payment.validUntil)
+  if ((await client.expiredAt(payment.txId, payment.validUntil)) !== null)
     throw new PaymentMismatchError('the payment was never mined and cannot be any more: nothing was spent', {
       code: 'payment_void',
       payment,

@@ -11,7 +11,7 @@ import type { BodySources } from './body-sources.ts'
 import type { BlockRef } from './denials.ts'
 import type { RunSurroundings } from './header-walk.ts'
 import type { BlockIntake } from './intake.ts'
-import { Prover, proveBranch, type Unproven } from './prove.ts'
+import { BURIED_BLOCKS, Prover, proveBranch, type Unproven } from './prove.ts'
 import { type BranchHeader, ProvenBranch } from './proven-branch.ts'
 import type { Running } from './reporter.ts'
 import type { Signal } from './signal.ts'
@@ -56,8 +56,6 @@ const STALLED_MS = 30_000
 const WAITED_MS_MAX = 30_000
 const WAIT_PAID_MS = 500
 const LOOK_AGAIN_MS = 250
-/** All peers that follow a branch have the block this far below its end, even if their newest blocks differ. */
-const BURIED_BLOCKS = 100
 /** After so many blocks the question whether the branch is disputed is asked again, since new peers may have come. */
 const CLEAR_BLOCKS = 100
 /** How often a block that this node could not judge is tried again. */

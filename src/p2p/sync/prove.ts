@@ -115,7 +115,7 @@ export async function proveBranch(
 }
 
 /** All peers that follow a branch have the block this far below its end, even if their newest blocks differ. */
-const BURIED_BLOCKS = 100
+export const BURIED_BLOCKS = 100
 
 /**
  * Proves the work of a branch to its end before any of its blocks is fetched, and keeps only commitments, 40 bytes a page. So a branch

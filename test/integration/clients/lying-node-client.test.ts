@@ -6,7 +6,7 @@ import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import { type ClientOptions, createClient, memoryJournal } from '../../../rpc/client/client.ts'
 import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import { networkFacts } from '../../generate/networks.ts'
-import { HEIGHT, type Json, LyingNode } from '../../support/lying-node.ts'
+import { HEIGHT, type Json, LyingNode, type Told } from '../../support/lying-node.ts'
 
 const [node, second] = [new LyingNode(), new LyingNode()]
 const network = networkFacts(DEVNET)
@@ -322,4 +322,48 @@ it('a payment that was being sent as its program ended may have arrived: it is u
   await expect(called).rejects.toMatchObject({ code: 'interrupted', payment: { txId: expect.any(String) } })
   expect(sent()).toBe(1)
   expect(await agent({ journal }).unfinished()).toHaveLength(1)
+})
+
+describe('a resumed payment that its seller does not find', () => {
+  /** Last height at which it can be mined, and the height from which it is given up. */
+  const LAST = HEIGHT + 30
+  const BURIED = LAST + 6
+  const payment = { txId: 'ab'.repeat(32), secret: 'cd'.repeat(32), serviceId: 'node-x', request: 'a text' }
+  const unknown: Told = { status: 200, json: { status: 'unknown', confirmations: 0 } }
+
+  /** Resumes while the chain is at `height`. The node tells of the transaction what is given, in order; the last one repeats. */
+  async function resumed(height: number, ...told: readonly Told[]): Promise<string> {
+    let asked = 0
+    node.status({ height })
+    node.says('/api/x402', { error: 'no such transaction', code: 'payment_not_found' }, 402)
+    node.answers('/api/v1/tx/', () => told[Math.min(asked++, told.length - 1)] as Told)
+    return agent({ settleMs: 500 })
+      .resume({ ...payment, validUntil: LAST })
+      .then(
+        () => 'paid',
+        (error: { readonly code: string }) => error.code,
+      )
+  }
+
+  it('is void once blocks lie on the last one that could have it', async () => {
+    expect(await resumed(BURIED, unknown)).toBe('payment_void')
+  })
+
+  it('is not void while that block could still be replaced', async () => {
+    expect(await resumed(LAST + 1, unknown)).toBe('interrupted')
+    expect(await resumed(BURIED - 1, unknown)).toBe('interrupted')
+  })
+
+  it('is not void if that block took it between two questions', async () => {
+    let height = LAST
+    node.says('/api/x402', { error: 'no such transaction', code: 'payment_not_found' }, 402)
+    node.answers('/api/v1/tx/', () => {
+      const isMined = height > LAST
+      height = BURIED
+      node.status({ height })
+      return isMined ? { status: 200, json: { status: 'mined', confirmations: 7, height: LAST } } : unknown
+    })
+    const answer = agent({ settleMs: 500 }).resume({ ...payment, validUntil: LAST })
+    await expect(answer).rejects.toMatchObject({ code: 'interrupted' })
+  })
 })

@@ -1,4 +1,7 @@
-/** Tests by what they need: each kind is a project of its own, and those of its files that take long are a second one. */
+/**
+ * Tests by what they need. Each kind is a project. Its files in `LONG` are a second project; the files of `TIMED` and
+ * of `MOCKING` have projects of their own.
+ */
 export const KINDS = {
   tidy: ['test/tidy/**/*.test.ts'],
   unit: ['test/unit/**/*.test.ts', 'test/vectors/**/*.test.ts'],

@@ -3,7 +3,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concat, fromHex, toHex, uintBE } from '../primitives/bytes.ts'
 import { encodeText } from '../primitives/text.ts'
 
-/** EIP-712 domain of a token contract. `contract` is hex with 0x, in any case. */
+/** EIP-712 domain of a token contract. `contract` is hex with 0x, in upper or lower case. */
 export interface TokenDomain {
   readonly name: string
   readonly version: string

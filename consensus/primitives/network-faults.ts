@@ -1,6 +1,6 @@
 import { later, sender, unblamed } from './fault-row.ts'
 
-/** Faults between nodes. */
+/** Faults of the peer-to-peer network: of other nodes, and of this node's own part in it. */
 export const NETWORK_FAULTS = {
   'p2p/unreachable': later('the peer cannot be reached: {reason}'),
   'p2p/timeout': later('the peer did not answer {protocol} in {ms} ms'),

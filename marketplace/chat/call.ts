@@ -118,7 +118,7 @@ export interface ChatPiece {
 
 /** Receives an answer while it is made. */
 export interface ChatSink {
-  /** A model has answered a stage: text or a failure will follow. May be called several times. */
+  /** A model has answered, so headers can be sent. May be called several times, also after pieces, or not at all: a piece says the same. */
   readonly ready: () => void
   /** The next piece waits for the returned promise. */
   readonly take: (piece: ChatPiece) => void | Promise<void>

@@ -3,7 +3,7 @@ export interface Source {
   /** Name of the provider, as in documents and settings. */
   readonly name: string
   readonly url?: string
-  /** Time of the request (ISO 8601, UTC). */
+  /** When the provider's answer came (ISO 8601, UTC). For several answers, the oldest. */
   readonly fetchedAt: string
   /** Whether the value is older than usual because the provider could not be reached. */
   readonly stale: boolean

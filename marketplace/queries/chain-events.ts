@@ -4,14 +4,17 @@ import type { Address, AgentId, Hash, ServiceId, TxId } from '../../consensus/pr
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { type Closure, closuresIn } from '../ledger/closures.ts'
 
-/** A closed call. Agent and service are null if this node pruned its payment. */
+/**
+ * A closed call. Agent and service are null if this node cannot look up its payment: it was pruned, or mined before the
+ * snapshot that the node began from.
+ */
 interface ClosedCall {
   readonly txId: TxId
   readonly agentId: AgentId | null
   readonly serviceId: ServiceId | null
 }
 
-/** The block itself, or a paid call that it closed. `amount` and `caller` are null if this node pruned the payment. */
+/** The block itself, or a paid call that it closed. `amount` and `caller` are null where agent and service are. */
 export type ChainEvent =
   | { readonly kind: 'block'; readonly transactions: number }
   | (ClosedCall & { readonly kind: 'receipt'; readonly resultHash: Hash; readonly receiptTxId: TxId })

@@ -1,7 +1,10 @@
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import type { OwnOffer } from '../../marketplace/till/rails/dollar/requirements.ts'
 
-/** Longest sample request in the header: some facilitators refuse payments whose header exceeds 3,000 bytes. */
+/**
+ * Longest sample request in an offer. Clients repeat it in the header of their payment, and some facilitators refuse a
+ * header above 3,000 bytes.
+ */
 const SAMPLE_CHARS_MAX = 80
 
 /** The resource of an offer in x402 version 2, short enough for its header. Shape: x402 specification, `ResourceInfo`. */

@@ -11,7 +11,7 @@ const BRACE_END = 0x7d
  * bounded by its number of values. A conversation of ten thousand messages has about this many.
  */
 export const VALUES_MAX = 30_000
-/** Most different names. They cost most: a hundred thousand of them take 90 ms. A conversation has some hundreds. */
+/** Maximum of different names. Names cost more than values: a hundred thousand take 90 ms. A conversation has some hundreds. */
 export const NAMES_MAX = 2_000
 /**
  * Most characters of a name. From 16,384 on V8 hashes texts by their length alone. A thousand names of one such length are

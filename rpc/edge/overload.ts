@@ -10,8 +10,8 @@ export const WORK_KINDS = ['list', 'read', 'quote', 'transaction', 'kept', 'heal
 export type WorkKind = (typeof WORK_KINDS)[number]
 
 /**
- * The kind of a request by its bucket. What is cheap to ask again is refused first. A settle counts as a transaction,
- * unless the node knows its payment (`kept`): an unknown payment is invented, or the node has used nothing of it yet.
+ * Kind of a request by its bucket. What a client can easily ask again is refused first. A call with a payment counts as
+ * a transaction. Before it is refused, it is judged as `kept` if the node knows the payment and its payer shows it.
  */
 export const WORK_OF: Readonly<Record<RateBucket, WorkKind>> = {
   list: 'list',

@@ -210,7 +210,10 @@ function onlyOnce(socket: Socket): buildConnector.connector {
   }
 }
 
-/** Interim responses and chunk framing count nowhere else. The returned function stops the watch. */
+/**
+ * Ends a connection that carries far more bytes than its page may have. No other limit counts interim responses and
+ * chunk framing. The returned function stops the watch.
+ */
 function endFloods(socket: Socket, bytesMax: number): () => void {
   const rawMax = bytesMax * RAW_FACTOR + RAW_BYTES_MORE
   const watch = setInterval(() => {

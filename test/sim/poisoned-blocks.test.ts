@@ -27,8 +27,8 @@ function planOf(seed: number): Plan {
 }
 
 /**
- * For each block and each honest node after the first that has it: virtual ms since the first had it. The list is not sorted and grows with
- * the run.
+ * Virtual ms from the first time that an honest node connected a block to each further time. The list is not sorted and
+ * grows during the run.
  */
 function delaysOf(world: World): readonly number[] {
   const firstMs = new Map<string, number>()

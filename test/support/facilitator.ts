@@ -45,7 +45,7 @@ export interface Order {
   readonly request?: string
 }
 
-/** A payment with everything that redeems it. */
+/** A signed payment, with its secret and the facts of its call that a seller sends to the facilitator. */
 export interface Paid {
   readonly tx: Transaction
   readonly txId: TxId

@@ -118,7 +118,10 @@ export function ledgerRequests(scene: () => LedgerScene): Readonly<Record<string
   }
 }
 
-/** Paths of one list of an account, with these queries, and of the same list for an address without account and two malformed ones. */
+/**
+ * Paths of one list: of an account with each query, and without a query of an address that has no account and of two
+ * malformed addresses.
+ */
 function accountPaths({ address, absent }: LedgerScene, list: string, queries: readonly string[]): string[] {
   const others = [absent, `x${address}`, 'dfar1']
   return [

@@ -18,8 +18,9 @@ interface Filter {
 }
 
 /**
- * A windowed-sinc filter (Kaiser window), which removes frequencies that the lower rate cannot hold. Each step takes
- * less than a millisecond. The length is the input's times the ratio, rounded.
+ * Resamples with a windowed-sinc filter (Kaiser window), which removes frequencies that the lower rate cannot hold. A
+ * step makes at most SLICE samples; the first also makes the filter. The result has the input's length times the ratio,
+ * rounded.
  */
 export function* resampled(samples: Int16Array, fromRate: number, toRate: number): Generator<void, Int16Array> {
   if (fromRate === toRate) return samples

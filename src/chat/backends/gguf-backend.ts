@@ -45,7 +45,7 @@ const TOO_LONG = { reason: 'it is far longer than the window of this model', sta
 const CHARS_A_TOKEN_MAX = 8
 const MESSAGES_MAX = 1_000
 const NO_GRAMMAR = { reason: 'there is no small grammar of this schema', status: 400 }
-/** Largest schema that becomes a grammar. A number in it counts as its amount, any other value as one. */
+/** Largest schema that becomes a grammar. A number in it counts as its absolute value, any other value as one. */
 const GRAMMAR_SIZE_MAX = 1_000
 const ANY_OBJECT: Fields = { type: 'object', additionalProperties: true }
 /** Equal questions without a seed of their own get equal answers. */

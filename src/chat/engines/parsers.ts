@@ -23,7 +23,7 @@ const SCRIPT: Options = {
   allowHashBang: true,
 }
 
-/** Either a module or a script is valid JavaScript. */
+/** Code is valid if it parses as a module or as a script. A problem is told as of a module. */
 const readJavaScript: CodeReader = (code) => {
   const asModule = thrownBy(() => parse(code, { ...SCRIPT, sourceType: 'module' }))
   return asModule === null ? null : thrownBy(() => parse(code, { ...SCRIPT, sourceType: 'script' })) && asModule

@@ -13,7 +13,7 @@ const MARKUP_CHARS_MAX = 20_000
 /** Characters in which a document is recognised as HTML. */
 const HEAD_CHARS = 4_096
 
-/** RSS, Atom, RDF or JSON Feed. Throws a refusal for other documents, which names the feeds of a page. */
+/** Reads RSS, Atom, RDF or JSON Feed. Refuses other documents. If the document is a page, the refusal names up to two of its feeds. */
 export function readFeed(body: PageBody & { readonly itemsMax: number }): FeedContent {
   const { text } = decodePage(body)
   const parsed = parsedFeed(text, body)

@@ -25,7 +25,10 @@ export interface Peer {
   readonly status: Status
   /** The heaviest head that it told of or sent. */
   readonly head: PeerHead
-  /** The most work that it claimed or showed, proven or not. */
+  /**
+   * The most work that its statuses or header pages claimed, proven or not. Blocks that it passed on do not count, so
+   * `head` may have more.
+   */
   readonly claimedWork: bigint
   /** Milliseconds of the last status exchange that we began; null before the first. */
   readonly latencyMs: number | null

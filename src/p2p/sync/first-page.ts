@@ -5,7 +5,7 @@ import { isChosen } from './candidates.ts'
 import type { HeaderPage, HeaderWalk } from './header-walk.ts'
 import type { Signal } from './signal.ts'
 
-/** What waiting for a peer's first headers works with. */
+/** What is needed to wait for a peer's first headers. */
 export interface FirstPageDependencies {
   readonly peers: Peers
   readonly clock: Clock

@@ -339,7 +339,7 @@ export class Synchroniser {
     const next = (unproven.walk.base?.header.height ?? 0) + 1
     if (run instanceof BranchRun && !peers.list().some((other) => holds(other, next))) {
       log.warn({ height: next, peers: peers.list().length }, 'no connected peer holds the next blocks; waiting for one')
-      // Strangers can be any number, and nothing of the branch is proven yet.
+      // Only peers with a say are spared. Strangers can come in any number, so they are parked.
       return this.#candidates.isHeard(id) ? 'ungiven' : 'failed'
     }
     this.#run = run

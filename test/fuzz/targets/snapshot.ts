@@ -25,7 +25,7 @@ type Handler = (from: PeerId, body: Uint8Array) => Promise<Uint8Array>
 const FROM = 'a peer' as PeerId
 const ENTRIES = 7
 
-/** A store that counts its writes. */
+/** A store that counts its batches. */
 class WatchedStore extends MemoryKeyValueStore {
   written = 0
 

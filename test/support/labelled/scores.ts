@@ -19,7 +19,7 @@ export type SubjectsEngine = (input: { readonly text: string }) => {
 
 export type SummaryEngine = (input: { readonly text: string }) => Summary
 
-/** How many keywords are scored. */
+/** How many of a text's first keywords count for `precision`. */
 const LOOKED_AT = 5
 
 /** Share of texts that are rightly called English or not English, and share whose language is right. */

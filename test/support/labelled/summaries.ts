@@ -3,7 +3,10 @@ export interface LabelledSummary {
   readonly sentences: readonly string[]
   /** Sentences (from 0) that say what the text is about. The headline is one of them. */
   readonly main: readonly number[]
-  /** For each sentence that is not clear alone, sentences of which it needs one beside it. Empty if no summary may have it. */
+  /**
+   * For each sentence that is unclear alone: the sentences of which at least one must be in the summary too. An empty
+   * list means that no summary may have the sentence.
+   */
   readonly needs: Readonly<Record<number, readonly number[]>>
 }
 

@@ -86,7 +86,10 @@ interface Member {
   /** Null before the first answer. */
   support: SupportVerdict | null
   detail: string
-  /** The last error with payments, and with the question what it supports, for the operator; null while all is well. */
+  /**
+   * For the operator: the last error with a payment, and the last error when asked what it supports. Each is null again
+   * after a success.
+   */
   readonly troubles: { ofPayments: string | null; ofChecks: string | null }
   /** End of the pause that it asked for. Meanwhile it counts as usable. */
   restUntilMs: number

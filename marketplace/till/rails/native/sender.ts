@@ -15,7 +15,7 @@ const VALID_BLOCKS = 30
 const TIP_RATE = 1n
 /** Blocks that a transaction waits before its fee is raised. */
 const PATIENCE_BLOCKS = 3
-/** Mempools want a tenth more in both rates for a replacement. An eighth leaves room for rounding. */
+/** For a replacement, mempools want a tenth more in the rate that it pays now and in `maxFeeRate`. An eighth leaves room for rounding. */
 const BUMP_DIVISOR = 8n
 const NO_MEMO = new Uint8Array(0)
 

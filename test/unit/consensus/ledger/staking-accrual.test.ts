@@ -63,7 +63,7 @@ describe('paid parts', () => {
 
 describe('an accrual', () => {
   it('reserves what it grants, rounded up', () => {
-    // 1,000,000 x 1 % and 500,000 x 3 % of a year make 25 base units a block: 75 in 3 blocks.
+    // 1 % a year of 1,000,000 and 3 % a year of 500,000 make 25 base units a block: 75 in 3 blocks.
     const three = accrueRewards(funds(1_000n, 1_000_000n, 500_000n), RULES, 8)
     expect(three).toEqual({
       pool: 925n,

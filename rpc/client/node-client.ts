@@ -31,10 +31,16 @@ const TX_ANSWER = Type.Object({
   status: Type.Union([Type.Literal('mempool'), Type.Literal('mined'), Type.Literal('unknown')]),
   ...{ height: Type.Optional(KNOWN_HEIGHT), confirmations: Type.Optional(COUNT) },
   receipt: Type.Optional(Type.Unknown()),
+  executedFrom: Type.Optional(KNOWN_HEIGHT),
 })
 const PAYOUT_ANSWER = Type.memberOf('agent', Type.memberOf('payout', ADDRESS_TEXT))
 /** Blocks after the last valid one before a transaction counts as expired: the newest may still be replaced. */
-const BURIED_BLOCKS = 6
+export const BURIED_BLOCKS = 6
+/**
+ * Most blocks in which a transaction of these clients can be mined: some ten minutes. It must not be mined long after its sender
+ * forgot it.
+ */
+export const VALID_BLOCKS = 200
 
 /** What the API says about its network. */
 export type StatusView = Decoded<typeof STATUS_ANSWER>
@@ -68,15 +74,19 @@ export class NodeClient {
   }
 
   /**
-   * The node's height if no block can hold a transaction any more that was valid up to `validUntil`. Null if one might, if there is no such
-   * height (0), or if the node did not answer.
+   * The node's height if no block can hold a transaction any more that was valid up to `validUntil`. Null if one might, if `validUntil` is
+   * not known (0), or if the node did not answer or began too late to know.
    */
   async expiredAt(txId: string, validUntil: number): Promise<number | null> {
     const status = await this.status()
-    if (validUntil === 0 || !status.ok || status.value.height < validUntil + BURIED_BLOCKS) return null
+    // A journal of the caller's own may hold anything as `validUntil`.
+    if (!(validUntil > 0) || !status.ok || status.value.height < validUntil + BURIED_BLOCKS) return null
     // Asked after the height, because a block may have taken the transaction before.
     const known = await this.transaction(txId)
-    return known.ok && known.value.status === 'unknown' ? status.value.height : null
+    if (!known.ok || known.value.status !== 'unknown') return null
+    // A node that began from a snapshot does not know what was mined before.
+    const { executedFrom = 0 } = known.value
+    return executedFrom <= Math.max(0, validUntil - VALID_BLOCKS) ? status.value.height : null
   }
 
   payout(agentId: string): Promise<Result<string>> {
@@ -89,13 +99,15 @@ export class NodeClient {
   }
 
   /**
-   * Submits a transaction. One that waits in the mempool already is a success. A 5xx answer of a proxy, or of a node with an
-   * internal error, counts as no answer: the transaction may have been taken.
+   * Submits a transaction. One that waits in the mempool already, or is mined, is a success. A 5xx answer of a proxy, or of a node with
+   * an internal error, counts as no answer: the transaction may have been taken.
    */
   async submit(tx: Transaction): Promise<Result<void>> {
     const answer = await postBytes(this.baseUrl, '/api/v1/tx', encodeTransaction(tx), this.transport)
     if (answer.ok && answer.value.status >= 500 && !isOwnWord(answer.value))
       return fail(fault('cli/node-unreachable', { url: this.baseUrl, advice: '' }))
+    // A proxy that repeats a POST hears this of its own first one.
+    if (answer.ok && answer.value.body.code === 'transaction_mined') return ok(undefined)
     const taken = expectOk(answer)
     return taken.ok ? ok(undefined) : taken
   }

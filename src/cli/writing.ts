@@ -1,5 +1,6 @@
 import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
+import { VALID_BLOCKS } from '../../rpc/client/node-client.ts'
 import { type Intent, prepareTransaction } from '../../rpc/client/transactions.ts'
 import { useNativeSha256 } from '../crypto/native-backend.ts'
 import type { WalletKey } from '../crypto/wallet-key.ts'
@@ -28,9 +29,6 @@ const WRITE_FLAGS = {
   json: 'Print one JSON object for each transaction',
 }
 const WAIT_FLAG = { 'no-wait': 'Do not wait for the block; the outcome is not known then' }
-
-/** Blocks in which a transaction can be mined: some ten minutes. It must not be mined long after its sender forgot it. */
-const VALID_BLOCKS = 200
 
 /** Makes a command from `read` and `propose`. */
 export function writingCommand<Asked>(command: WritingCommand<Asked>): Command {

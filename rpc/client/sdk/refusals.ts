@@ -16,6 +16,9 @@ import type { Payment, RefundState } from './shapes.ts'
 /** What happens to the money of a payment that buys nothing. */
 export const RETURNS = 'What is not redeemed of it, the chain gives back when its term is over.'
 
+/** Code of a payment that can never be mined. Only this client says so, after it looked: a seller's word could make a caller pay again. */
+export const VOID = 'payment_void'
+
 const RETRY_AFTER_MS_DEFAULT = 1_000
 
 /** Codes of 402 answers that pass by waiting: the payment is not deep enough in the chain yet. */
@@ -24,7 +27,8 @@ const PASSING_PAYMENTS: ReadonlySet<unknown> = new Set(['payment_unconfirmed', '
 /** The SDK error for an answer. */
 export function errorOfAnswer(answer: NodeAnswer, payment: Payment | null = null): FarthingError {
   const { status, body } = answer
-  const code = textOf(body.code, `http_${status}`)
+  const named = textOf(body.code, `http_${status}`)
+  const code = named === VOID ? `http_${status}` : named
   const said = textOf(body.error, `the answer has the status ${status}`)
   const message = payment !== null && code === 'service_unavailable' ? `${said}. ${RETURNS}` : said
   const facts = {

@@ -1,7 +1,7 @@
 import type { Result } from '../../../consensus/primitives/result.ts'
 import type { NodeAnswer } from '../http.ts'
-import { postJson, type Transport } from '../http.ts'
-import type { NodeClient } from '../node-client.ts'
+import { fieldsOf, postJson, type Transport } from '../http.ts'
+import { BURIED_BLOCKS, type NodeClient } from '../node-client.ts'
 import {
   FarthingError,
   InterruptedPaymentError,
@@ -10,7 +10,7 @@ import {
   VerificationError,
 } from './errors.ts'
 import { transactionOf } from './payer.ts'
-import { errorOfAnswer, errorOfFault, isPassing, RETURNS } from './refusals.ts'
+import { errorOfAnswer, errorOfFault, isPassing, RETURNS, VOID } from './refusals.ts'
 import type { Payment, PaymentState } from './shapes.ts'
 import { isOver, type Patience, pause } from './waiting.ts'
 
@@ -61,8 +61,10 @@ export async function awaitMined(
   for (let waitMs = POLL_MS.least; ; waitMs = Math.min(2 * waitMs, POLL_MS.most)) {
     const known = await place.client.transaction(payment.txId)
     if (known.ok && known.value.status === 'mined') {
-      checkReceipt(known.value.receipt, payment)
-      if ((known.value.confirmations ?? 0) >= confirmations) return
+      const { confirmations: depth = 0, receipt } = known.value
+      // A failed transaction can be mined anew, and succeed, while its block may still be replaced.
+      if (!hasFailed(receipt) && depth >= confirmations) return
+      if (hasFailed(receipt) && depth >= Math.max(confirmations, BURIED_BLOCKS)) throw paidNothing(payment)
     }
     if (isOver(patience)) throw interrupted(payment, known)
     if (known.ok && known.value.status === 'unknown') await sendAgain(place, payment)
@@ -70,9 +72,12 @@ export async function awaitMined(
   }
 }
 
-function checkReceipt(receipt: unknown, payment: Payment): void {
-  if ((receipt as { readonly success?: unknown } | undefined)?.success !== false) return
-  throw new PaymentMismatchError('the payment was mined and failed: no money but its fee was moved', {
+function hasFailed(receipt: unknown): boolean {
+  return fieldsOf(receipt).success === false
+}
+
+function paidNothing(payment: Payment): PaymentMismatchError {
+  return new PaymentMismatchError('the payment was mined and failed: no money but its fee was moved', {
     code: 'payment_failed',
     payment,
   })
@@ -82,11 +87,11 @@ function checkReceipt(receipt: unknown, payment: Payment): void {
 async function sendAgain({ client }: SettlePlace, payment: Payment): Promise<void> {
   if ((await client.expiredAt(payment.txId, payment.validUntil)) !== null)
     throw new PaymentMismatchError('the payment was never mined and cannot be any more: nothing was spent', {
-      code: 'payment_void',
+      code: VOID,
       payment,
     })
   // A refusal here is not final. The next answer to the call tells the state of the payment.
-  if (payment.tx !== null) await client.submit(transactionOf(payment))
+  if (payment.tx) await client.submit(transactionOf(payment))
 }
 
 function isUnknown(answer: Result<NodeAnswer>): boolean {
@@ -137,5 +142,5 @@ export function stateAfter(error: FarthingError): PaymentState {
   // For a payment that was refunded before, the node's details have `end`.
   if (error instanceof RefundedError || error.details?.end !== undefined) return 'refunded'
   if (error instanceof VerificationError || REDEEMED.has(error.code)) return 'settled'
-  return error.code === 'payment_void' ? 'void' : 'submitted'
+  return error.code === VOID ? 'void' : 'submitted'
 }

@@ -4,6 +4,8 @@ import { DEVNET } from '../../../config/networks/devnet.ts'
 import { COIN } from '../../../config/networks/rules.ts'
 import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import { type ClientOptions, createClient, memoryJournal } from '../../../rpc/client/client.ts'
+import { NodeClient } from '../../../rpc/client/node-client.ts'
+import { awaitMined } from '../../../rpc/client/sdk/settling.ts'
 import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import { networkFacts } from '../../generate/networks.ts'
 import { HEIGHT, type Json, LyingNode, type Told } from '../../support/lying-node.ts'
@@ -331,14 +333,13 @@ describe('a resumed payment that its seller does not find', () => {
   const payment = { txId: 'ab'.repeat(32), secret: 'cd'.repeat(32), serviceId: 'node-x', request: 'a text' }
   const unknown: Told = { status: 200, json: { status: 'unknown', confirmations: 0 } }
 
-  /** Resumes while the chain is at `height`. The node tells of the transaction what is given, in order; the last one repeats. */
-  async function resumed(height: number, ...told: readonly Told[]): Promise<string> {
-    let asked = 0
+  /** Resumes while the chain is at `height` and the node says `told` of the transaction. */
+  async function resumed(height: number, told = unknown, given: object = { validUntil: LAST }): Promise<string> {
     node.status({ height })
     node.says('/api/x402', { error: 'no such transaction', code: 'payment_not_found' }, 402)
-    node.answers('/api/v1/tx/', () => told[Math.min(asked++, told.length - 1)] as Told)
+    node.answers('/api/v1/tx/', () => told)
     return agent({ settleMs: 500 })
-      .resume({ ...payment, validUntil: LAST })
+      .resume({ ...payment, ...given })
       .then(
         () => 'paid',
         (error: { readonly code: string }) => error.code,
@@ -346,12 +347,34 @@ describe('a resumed payment that its seller does not find', () => {
   }
 
   it('is void once blocks lie on the last one that could have it', async () => {
-    expect(await resumed(BURIED, unknown)).toBe('payment_void')
+    expect(await resumed(BURIED)).toBe('payment_void')
   })
 
   it('is not void while that block could still be replaced', async () => {
-    expect(await resumed(LAST + 1, unknown)).toBe('interrupted')
-    expect(await resumed(BURIED - 1, unknown)).toBe('interrupted')
+    expect(await resumed(LAST + 1)).toBe('interrupted')
+    expect(await resumed(BURIED - 1)).toBe('interrupted')
+  })
+
+  it.each([undefined, null, Number.NaN, 0, -1])(
+    'is not void while its last height is not known: %s',
+    async (validUntil) => {
+      expect(await resumed(BURIED, unknown, { validUntil })).toBe('interrupted')
+    },
+  )
+
+  it('is not void by a node that began from a snapshot which may hold it', async () => {
+    const [late, sent] = [1_000, 800]
+    const from = (executedFrom: number): Told => ({ status: 200, json: { status: 'unknown', executedFrom } })
+    expect(await resumed(late + 6, from(sent + 1), { validUntil: late })).toBe('interrupted')
+    expect(await resumed(late + 6, from(sent), { validUntil: late })).toBe('payment_void')
+    expect(await resumed(BURIED, from(0))).toBe('payment_void')
+  })
+
+  it('is not void because its seller says so', async () => {
+    node.says('/api/x402', { error: 'pay again', code: 'payment_void' }, 402)
+    const journal = memoryJournal()
+    const answer = agent({ journal }).resume({ ...payment, validUntil: LAST })
+    await expect(answer).rejects.toMatchObject({ code: 'http_402' })
   })
 
   it('is not void if that block took it between two questions', async () => {
@@ -365,5 +388,42 @@ describe('a resumed payment that its seller does not find', () => {
     })
     const answer = agent({ settleMs: 500 }).resume({ ...payment, validUntil: LAST })
     await expect(answer).rejects.toMatchObject({ code: 'interrupted' })
+  })
+})
+
+it('a payment that a node calls mined already has arrived, so the call goes on', async () => {
+  quotes(COIN)
+  node.says('/api/v1/tx', { error: 'the transaction is mined already', code: 'transaction_mined' }, 409)
+  const journal = memoryJournal()
+  await expect(agent({ journal }).call('node-x', 'a text')).rejects.toMatchObject({ code: 'payment_already_redeemed' })
+  expect(sent()).toBe(1)
+})
+
+describe('a payment that failed in its block', () => {
+  const payment = { txId: 'ab'.repeat(32), secret: 'cd'.repeat(32), serviceId: 'node-x', request: 'a text' }
+  const whole = { ...payment, quoteId: '', amount: 1n, tx: null, validUntil: HEIGHT + 30 }
+
+  /** How a wait for two confirmations ends if the node tells of the transaction what is given, in order; the last one repeats. */
+  function awaited(...told: readonly Json[]): Promise<string> {
+    let asked = 0
+    node.answers('/api/v1/tx/', () => ({
+      status: 200,
+      json: { status: 'mined', ...told[Math.min(asked++, told.length - 1)] },
+    }))
+    const place = { client: new NodeClient(node.url), transport: {} }
+    return awaitMined(place, whole, { untilMs: Date.now() + 1_000, confirmations: 2 }).then(
+      () => 'good',
+      (error: { readonly code: string }) => error.code,
+    )
+  }
+  const [failed, good] = [{ receipt: { success: false } }, { receipt: { success: true } }]
+
+  it('is not given up while the block may still be replaced', async () => {
+    expect(await awaited({ ...failed, confirmations: 5 }, { ...good, confirmations: 2 })).toBe('good')
+    expect(await awaited({ ...failed, confirmations: 5 })).toBe('interrupted')
+  })
+
+  it('is given up once blocks lie on it', async () => {
+    expect(await awaited({ ...failed, confirmations: 1 }, { ...failed, confirmations: 6 })).toBe('payment_failed')
   })
 })

@@ -31,7 +31,7 @@ const TX_ANSWER = Type.Object({
   status: Type.Union([Type.Literal('mempool'), Type.Literal('mined'), Type.Literal('unknown')]),
   ...{ height: Type.Optional(KNOWN_HEIGHT), confirmations: Type.Optional(COUNT) },
   receipt: Type.Optional(Type.Unknown()),
-  executedFrom: Type.Optional(KNOWN_HEIGHT),
+  ...{ executedFrom: Type.Optional(KNOWN_HEIGHT), executedTo: Type.Optional(KNOWN_HEIGHT) },
 })
 const PAYOUT_ANSWER = Type.memberOf('agent', Type.memberOf('payout', ADDRESS_TEXT))
 /** Blocks after the last valid one before a transaction counts as expired: the newest may still be replaced. */
@@ -46,6 +46,14 @@ export const VALID_BLOCKS = 200
 export type StatusView = Decoded<typeof STATUS_ANSWER>
 /** What the API says about a transaction. */
 export type TransactionView = Decoded<typeof TX_ANSWER>
+
+/** A transaction that may have expired, with the genesis block id of its network. */
+export interface Sought {
+  readonly txId: string
+  /** Last height at which it can be mined; 0 if unknown. */
+  readonly validUntil: number
+  readonly genesis: string
+}
 
 /** Every method gives the node's answer or a fault, never an exception. */
 export class NodeClient {
@@ -74,19 +82,21 @@ export class NodeClient {
   }
 
   /**
-   * The node's height if no block can hold a transaction any more that was valid up to `validUntil`. Null if one might, if `validUntil` is
-   * not known (0), or if the node did not answer or began too late to know.
+   * The height up to which no block of a network has a transaction that can no longer be mined. Null if it might still be, if `validUntil`
+   * is not known (0), or if the node did not answer, is on another network, or looked at too few blocks.
    */
-  async expiredAt(txId: string, validUntil: number): Promise<number | null> {
+  async expiredAt({ txId, validUntil, genesis }: Sought): Promise<number | null> {
     const status = await this.status()
     // A journal of the caller's own may hold anything as `validUntil`.
-    if (!(validUntil > 0) || !status.ok || status.value.height < validUntil + BURIED_BLOCKS) return null
+    if (!isHeight(validUntil) || validUntil === 0 || !status.ok || status.value.genesis !== genesis) return null
+    if (status.value.height < validUntil + BURIED_BLOCKS) return null
     // Asked after the height, because a block may have taken the transaction before.
     const known = await this.transaction(txId)
     if (!known.ok || known.value.status !== 'unknown') return null
-    // A node that began from a snapshot does not know what was mined before.
-    const { executedFrom = 0 } = known.value
-    return executedFrom <= Math.max(0, validUntil - VALID_BLOCKS) ? status.value.height : null
+    // A node that began from a snapshot does not know what was mined before. One behind a balancer may be another node than the first.
+    const { executedFrom = 0, executedTo = status.value.height } = known.value
+    const hasLooked = executedFrom <= Math.max(0, validUntil - VALID_BLOCKS) && executedTo >= validUntil + BURIED_BLOCKS
+    return hasLooked ? executedTo : null
   }
 
   payout(agentId: string): Promise<Result<string>> {
@@ -104,7 +114,9 @@ export class NodeClient {
    */
   async submit(tx: Transaction): Promise<Result<void>> {
     const answer = await postBytes(this.baseUrl, '/api/v1/tx', encodeTransaction(tx), this.transport)
-    if (answer.ok && answer.value.status >= 500 && !isOwnWord(answer.value))
+    // Gateways have codes of their own, but no request id.
+    const isOfNode = answer.ok && isOwnWord(answer.value) && typeof answer.value.body.requestId === 'string'
+    if (answer.ok && answer.value.status >= 500 && !isOfNode)
       return fail(fault('cli/node-unreachable', { url: this.baseUrl, advice: '' }))
     // A proxy that repeats a POST hears this of its own first one.
     if (answer.ok && answer.value.body.code === 'transaction_mined') return ok(undefined)

@@ -188,6 +188,12 @@ export const TX_STATUS = Type.Object({
         'For an unknown transaction: no block from this height on has it. Earlier blocks were not executed here',
     }),
   ),
+  executedTo: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'For an unknown transaction: the height of the head. Later blocks were not looked at',
+    }),
+  ),
   height: Type.Optional(HEIGHT),
   blockId: Type.Optional(HEX_32),
   index: Type.Optional(COUNT),

@@ -113,7 +113,8 @@ export const getTransaction: Handler<'getTransaction'> = ({ chain, mempool }, { 
   if (location === undefined || blockId === undefined) {
     const waiting = mempool.get(txId)
     if (waiting === undefined) {
-      return answer({ txId, status: 'unknown', confirmations: 0, executedFrom: executedFrom(chain.database) })
+      const executed = { executedFrom: executedFrom(chain.database), executedTo: chain.head.header.height }
+      return answer({ txId, status: 'unknown', confirmations: 0, ...executed })
     }
     return answer({ txId, status: 'mempool', confirmations: 0, transaction: transactionJson(prefix, waiting) })
   }

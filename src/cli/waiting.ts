@@ -38,8 +38,9 @@ export async function awaitOutcome(session: Session, tx: Transaction, proposal: 
     if (!known.ok && refusals >= REFUSALS_MAX) context.note(faultMessage(known.fault))
     if (refusals >= REFUSALS_MAX || Date.now() >= untilMs) return notKnown(tx)
     const { txId, body } = tx
-    const height = await client.expiredAt(txId, body.validUntil)
-    if (height !== null) return fault('cli/expired', { txId, validUntil: body.validUntil, height })
+    const { validUntil } = body
+    const height = await client.expiredAt({ txId, validUntil, genesis: session.genesis })
+    if (height !== null) return fault('cli/expired', { txId, validUntil, height })
     await setTimeout(POLL_MS)
   }
 }

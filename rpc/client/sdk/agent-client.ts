@@ -28,7 +28,7 @@ import { committedText, Payer } from './payer.ts'
 import { readQuote } from './quotes.ts'
 import { checkReceipt, receiptOf } from './receipts.ts'
 import { errorOfAnswer, errorOfFault } from './refusals.ts'
-import { awaitMined, interrupted, isEnd, requestOf, settlePayment, stateAfter } from './settling.ts'
+import { awaitMined, interrupted, isEnd, requestOf, type SettlePlace, settlePayment, stateAfter } from './settling.ts'
 import type {
   AllowList,
   CallResult,
@@ -308,9 +308,14 @@ export class AgentClient {
     return `${this.#baseUrl}/api/x402/${serviceId}`
   }
 
+  get #place(): SettlePlace {
+    return { client: this.#client, transport: this.#transport, genesis: this.#facts.genesis }
+  }
+
   #paidParts(): PaidFetchParts {
     return {
-      ...{ payer: this.#payer, client: this.#client, transport: this.#transport },
+      ...this.#place,
+      payer: this.#payer,
       patience: (signal) => this.#patience(signal),
       note: (payment, state) => this.#note(payment, state),
     }
@@ -329,9 +334,8 @@ export class AgentClient {
 
   async #settle<R>(payment: Payment): Promise<CallResult<R>> {
     const request = requestOf(payment)
-    const place = { client: this.#client, transport: this.#transport }
     try {
-      const body = await settlePayment(place, { ...payment, request }, this.#patience())
+      const body = await settlePayment(this.#place, { ...payment, request }, this.#patience())
       await this.#note(payment, 'settled')
       return await this.#checked<R>(payment, body)
     } catch (error) {

@@ -2,6 +2,7 @@ import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { amount, formatAmount } from '../../../consensus/primitives/amount.ts'
 import { fromHex, toHex, ZERO_HEX_32 } from '../../../consensus/primitives/bytes.ts'
 import type { AgentId, Hash, ServiceId } from '../../../consensus/primitives/ids.ts'
+import type { Result } from '../../../consensus/primitives/result.ts'
 import { requestCommitment } from '../../../consensus/tx/request-hash.ts'
 import { type AccountSigner, addressOfSigner } from '../../../consensus/tx/sign.ts'
 import { decodeTransaction, encodeTransaction, type Transaction } from '../../../consensus/tx/transaction.ts'
@@ -231,14 +232,19 @@ const NO_COMMITMENT = ZERO_HEX_32 as Hash
 
 /** The request that a payment commits to, or null. If its transaction is unknown, `request` is taken as committed. */
 export function committedText({ tx, request }: Pick<Payment, 'tx' | 'request'>): string | null {
-  const decoded = tx === null ? null : decodeTransaction(fromHex(tx))
+  const decoded = decodedOf(tx)
   const payload = decoded?.ok === true ? decoded.value.body.payload : {}
   return 'requestCommitment' in payload && payload.requestCommitment === NO_COMMITMENT ? null : request
 }
 
+/** A journal of the caller's own may leave the transaction out. */
+function decodedOf(tx: string | null | undefined): Result<Transaction> | null {
+  return tx ? decodeTransaction(fromHex(tx)) : null
+}
+
 /** The transaction of a payment. */
 export function transactionOf({ tx, txId }: Payment): Transaction {
-  const decoded = tx === null ? null : decodeTransaction(fromHex(tx))
+  const decoded = decodedOf(tx)
   if (decoded?.ok === true && decoded.value.txId === txId) return decoded.value
   throw new FarthingError('the transaction of this payment is not known', { code: 'no_transaction' })
 }

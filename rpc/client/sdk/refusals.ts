@@ -16,8 +16,10 @@ import type { Payment, RefundState } from './shapes.ts'
 /** What happens to the money of a payment that buys nothing. */
 export const RETURNS = 'What is not redeemed of it, the chain gives back when its term is over.'
 
-/** Code of a payment that can never be mined. Only this client says so, after it looked: a seller's word could make a caller pay again. */
+/** Code of a payment that can never be mined. */
 export const VOID = 'payment_void'
+/** What only this client says of a payment, after it looked at the chain. By a seller's word a caller could pay twice. */
+const OWN_WORDS: ReadonlySet<string> = new Set([VOID, 'payment_refused', 'payment_failed'])
 
 const RETRY_AFTER_MS_DEFAULT = 1_000
 
@@ -28,7 +30,7 @@ const PASSING_PAYMENTS: ReadonlySet<unknown> = new Set(['payment_unconfirmed', '
 export function errorOfAnswer(answer: NodeAnswer, payment: Payment | null = null): FarthingError {
   const { status, body } = answer
   const named = textOf(body.code, `http_${status}`)
-  const code = named === VOID ? `http_${status}` : named
+  const code = payment !== null && OWN_WORDS.has(named) ? `http_${status}` : named
   const said = textOf(body.error, `the answer has the status ${status}`)
   const message = payment !== null && code === 'service_unavailable' ? `${said}. ${RETURNS}` : said
   const facts = {

@@ -17,6 +17,8 @@ import { isOver, type Patience, pause } from './waiting.ts'
 /** Dependencies of settling. */
 export interface SettlePlace {
   readonly client: NodeClient
+  /** Genesis block id of the network that the payments are on. */
+  readonly genesis: string
   readonly transport: Transport
 }
 
@@ -40,9 +42,11 @@ export async function settlePayment(
   for (;;) {
     const answer = await postJson(place.client.baseUrl, path, body, place.transport)
     if (answer.ok && answer.value.status === 200 && answer.value.body.paid === true) return answer.value.body
-    if (answer.ok && !isPassing(answer.value)) throw errorOfAnswer(answer.value, payment)
+    // The block in which it failed may still be replaced.
+    if (hasCode(answer, 'payment_failed')) await awaitMined(place, payment, { ...patience, confirmations: 1 })
+    else if (answer.ok && !isPassing(answer.value)) throw errorOfAnswer(answer.value, payment)
     if (isOver(patience)) throw interrupted(payment, answer)
-    if (isUnknown(answer)) await sendAgain(place, payment)
+    if (hasCode(answer, 'payment_not_found')) await sendAgain(place, payment)
     const asked = answer.ok ? (answer.value.retryAfterMs ?? 0) : 0
     await pause(Math.min(Math.max(waitMs, asked), Math.max(0, patience.untilMs - Date.now())), patience.signal)
     waitMs = Math.min(2 * waitMs, RETRY_MS.most)
@@ -84,8 +88,9 @@ function paidNothing(payment: Payment): PaymentMismatchError {
 }
 
 /** Sends the transaction again. Errors: `payment_void` if it is too late for it to be mined. */
-async function sendAgain({ client }: SettlePlace, payment: Payment): Promise<void> {
-  if ((await client.expiredAt(payment.txId, payment.validUntil)) !== null)
+async function sendAgain({ client, genesis }: SettlePlace, payment: Payment): Promise<void> {
+  const { txId, validUntil } = payment
+  if ((await client.expiredAt({ txId, validUntil, genesis })) !== null)
     throw new PaymentMismatchError('the payment was never mined and cannot be any more: nothing was spent', {
       code: VOID,
       payment,
@@ -94,8 +99,8 @@ async function sendAgain({ client }: SettlePlace, payment: Payment): Promise<voi
   if (payment.tx) await client.submit(transactionOf(payment))
 }
 
-function isUnknown(answer: Result<NodeAnswer>): boolean {
-  return answer.ok && answer.value.body.code === 'payment_not_found'
+function hasCode(answer: Result<NodeAnswer>, code: string): boolean {
+  return answer.ok && answer.value.body.code === code
 }
 
 /** The error for a payment with an unknown outcome. */

@@ -334,8 +334,13 @@ describe('a resumed payment that its seller does not find', () => {
   const unknown: Told = { status: 200, json: { status: 'unknown', confirmations: 0 } }
 
   /** Resumes while the chain is at `height` and the node says `told` of the transaction. */
-  async function resumed(height: number, told = unknown, given: object = { validUntil: LAST }): Promise<string> {
-    node.status({ height })
+  async function resumed(
+    height: number,
+    told = unknown,
+    given: object = { validUntil: LAST },
+    more: Json = {},
+  ): Promise<string> {
+    node.status({ height, ...more })
     node.says('/api/x402', { error: 'no such transaction', code: 'payment_not_found' }, 402)
     node.answers('/api/v1/tx/', () => told)
     return agent({ settleMs: 500 })
@@ -370,11 +375,33 @@ describe('a resumed payment that its seller does not find', () => {
     expect(await resumed(BURIED, from(0))).toBe('payment_void')
   })
 
-  it('is not void because its seller says so', async () => {
-    node.says('/api/x402', { error: 'pay again', code: 'payment_void' }, 402)
-    const journal = memoryJournal()
-    const answer = agent({ journal }).resume({ ...payment, validUntil: LAST })
+  it('is not void by a node of another network', async () => {
+    expect(await resumed(BURIED, unknown, { validUntil: LAST }, { genesis: 'ab'.repeat(32) })).toBe('interrupted')
+  })
+
+  it('is not void by a node that looked at too few blocks, whatever the height of another one behind its address', async () => {
+    const to = (executedTo: number): Told => ({ status: 200, json: { status: 'unknown', executedTo } })
+    expect(await resumed(BURIED, to(BURIED - 1))).toBe('interrupted')
+    expect(await resumed(BURIED, to(BURIED))).toBe('payment_void')
+  })
+
+  it.each(['payment_void', 'payment_refused'])('is not given up because its seller says %s', async (code) => {
+    node.says('/api/x402', { error: 'pay again', code }, 402)
+    const answer = agent().resume({ ...payment, validUntil: LAST })
     await expect(answer).rejects.toMatchObject({ code: 'http_402' })
+  })
+
+  it('is not given up because it failed in a block that may still be replaced', async () => {
+    const failed = (confirmations: number): Told => ({
+      status: 200,
+      json: { status: 'mined', confirmations, receipt: { success: false } },
+    })
+    node.says('/api/x402', { error: 'it failed', code: 'payment_failed' }, 402)
+    const resume = () => agent({ settleMs: 500 }).resume({ ...payment, validUntil: LAST })
+    node.answers('/api/v1/tx/', () => failed(5))
+    await expect(resume()).rejects.toMatchObject({ code: 'interrupted' })
+    node.answers('/api/v1/tx/', () => failed(6))
+    await expect(resume()).rejects.toMatchObject({ code: 'payment_failed' })
   })
 
   it('is not void if that block took it between two questions', async () => {
@@ -410,7 +437,7 @@ describe('a payment that failed in its block', () => {
       status: 200,
       json: { status: 'mined', ...told[Math.min(asked++, told.length - 1)] },
     }))
-    const place = { client: new NodeClient(node.url), transport: {} }
+    const place = { client: new NodeClient(node.url), transport: {}, genesis: network.genesis }
     return awaitMined(place, whole, { untilMs: Date.now() + 1_000, confirmations: 2 }).then(
       () => 'good',
       (error: { readonly code: string }) => error.code,

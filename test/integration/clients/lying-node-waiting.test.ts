@@ -79,6 +79,7 @@ describe('a transaction that may have arrived', () => {
   it.each<readonly [string, Told]>([
     ['there was no answer', null],
     ['a gateway gave up', { status: 504, json: '<html>Gateway Time-out</html>' }],
+    ['a gateway gave up in words of its own', { status: 504, json: { code: 'GATEWAY_TIMEOUT', error: 'no answer' } }],
     ['the node broke', { status: 500, json: { error: 'an error', code: 'internal_error' } }],
   ])('is waited for where %s', async (_, told) => {
     node.answers('/api/v1/tx', () => told)
@@ -101,7 +102,7 @@ describe('a transaction that may have arrived', () => {
       [503, 'mempool_full'],
       [429, 'rate_limited'],
     ] as const) {
-      node.says('/api/v1/tx', { error: 'no', code }, status)
+      node.says('/api/v1/tx', { error: 'no', code, requestId: 'req-1' }, status)
       expect((await burn()).fault).toEqual({ code: 'cli/refused', detail: { message: `no (${code})` } })
     }
   })

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { BYTES_LIST } from '../../../consensus/chain/layout.ts'
@@ -78,9 +78,11 @@ describe('the file of waiting transactions', () => {
   it('that could not be written stays as it was', async () => {
     const transactions = await waiting()
     await saveMempool(path, transactions)
-    for (let i = 0; i < 100; i++) mkdirSync(`${path}.${process.pid}-${i}.tmp`)
-    await expect(saveMempool(path, [])).rejects.toMatchObject({ code: 'EISDIR' })
-    expect(idsOf(await loadMempool(path))).toEqual(idsOf(transactions))
+    // The longest name that a file can have: the temporary file beside it would need a longer one.
+    const longest = join(folder, 'm'.repeat(255))
+    renameSync(path, longest)
+    await expect(saveMempool(longest, [])).rejects.toMatchObject({ code: 'ENAMETOOLONG' })
+    expect(idsOf(await loadMempool(longest))).toEqual(idsOf(transactions))
   })
 
   it('holds the largest witness there is', async () => {

@@ -14,7 +14,7 @@ export function troubleOf(name: string, trouble: string | null): string {
   return trouble.startsWith(`${name} `) ? trouble : `${name}: ${trouble}`
 }
 
-/** It is configured, but cannot be used at the moment. */
+/** For what is configured, but cannot be used at the moment. */
 export function notNow(reason: string): Readiness {
   return { available: false, reason, requires: [] }
 }

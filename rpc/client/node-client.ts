@@ -82,8 +82,8 @@ export class NodeClient {
   }
 
   /**
-   * The height up to which no block of a network has a transaction that can no longer be mined. Null if it might still be, if `validUntil`
-   * is not known (0), or if the node did not answer, is on another network, or looked at too few blocks.
+   * Whether a transaction was never mined and cannot be any more. If so, the height up to which the node looked. Else null: also if
+   * `validUntil` is not known (0), and if the node does not answer, is on another network, or has looked at too few blocks.
    */
   async expiredAt({ txId, validUntil, genesis }: Sought): Promise<number | null> {
     const status = await this.status()
@@ -93,7 +93,7 @@ export class NodeClient {
     // Asked after the height, because a block may have taken the transaction before.
     const known = await this.transaction(txId)
     if (!known.ok || known.value.status !== 'unknown') return null
-    // A node that began from a snapshot does not know what was mined before. One behind a balancer may be another node than the first.
+    // A node that began from a snapshot does not know what was mined before. Behind a balancer, each answer may come from another node.
     const { executedFrom = 0, executedTo = status.value.height } = known.value
     const hasLooked = executedFrom <= Math.max(0, validUntil - VALID_BLOCKS) && executedTo >= validUntil + BURIED_BLOCKS
     return hasLooked ? executedTo : null
@@ -118,7 +118,7 @@ export class NodeClient {
     const isOfNode = answer.ok && isOwnWord(answer.value) && typeof answer.value.body.requestId === 'string'
     if (answer.ok && answer.value.status >= 500 && !isOfNode)
       return fail(fault('cli/node-unreachable', { url: this.baseUrl, advice: '' }))
-    // A proxy that repeats a POST hears this of its own first one.
+    // A proxy that sends a POST twice gets this answer to the second one.
     if (answer.ok && answer.value.body.code === 'transaction_mined') return ok(undefined)
     const taken = expectOk(answer)
     return taken.ok ? ok(undefined) : taken

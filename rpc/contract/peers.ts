@@ -1,7 +1,7 @@
 import { COUNT, HEIGHT, MOMENT, type Route, UINT_TEXT } from './route.ts'
 import * as Type from './schema.ts'
 
-/** A year. */
+/** Longest ban: a year. */
 export const BAN_HOURS_MAX = 8_760
 /** Default length of a ban in hours. */
 export const BAN_HOURS = 24

@@ -7,7 +7,7 @@ const SLICE_MS = 4
 /** The system clock. */
 export const systemClock: Clock = { now: () => Date.now() }
 
-/** They do not keep the process alive. */
+/** Timers that do not keep the process alive. */
 export const systemTimers: Timers = {
   after: (ms, callback) => {
     const timer = setTimeout(callback, ms).unref()

@@ -21,7 +21,7 @@ export function declaredCount(text: string): number | null {
   return Math.round(Number(digits) * (MULTIPLES[unit.toLowerCase()] as number))
 }
 
-/** Such as `1.5T`. */
+/** A large number in short, such as `1.5T`. */
 export function countText(count: number): string {
   const [unit, multiple] = UNITS.find(([, least]) => count >= least) ?? ['', 1]
   return `${Math.round((count / multiple) * 100) / 100}${unit}`

@@ -1,7 +1,7 @@
 import type { DayUsage } from './key-quota.ts'
 import type { ChatKey, KeyUsage } from './keys.ts'
 
-/** It holds a seal, never the key itself. */
+/** A stored chat key. It holds a seal, never the key itself. */
 export interface KeyRecord extends Omit<ChatKey, 'usedToday' | 'usedInAll' | 'state'> {
   /** HMAC-SHA-256 of the key under the secret of the data folder, in hex. */
   readonly seal: string

@@ -46,7 +46,7 @@ export function outWith(
     isOut({ member, model }) || (member === failed.member && (isServers || model === failed.model))
 }
 
-/** Without details that only the operator may see. */
+/** What is wrong with these models, without details that only the operator may see. */
 export function troublesOf(able: readonly Candidate[]): string {
   const members = new Set(able.map(({ member }) => member))
   const told = [...members].map(({ entry, trouble }) => troubleOf(entry.backend.id, trouble && kindOf(trouble)))

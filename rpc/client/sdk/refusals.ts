@@ -18,7 +18,7 @@ export const RETURNS = 'What is not redeemed of it, the chain gives back when it
 
 /** Code of a payment that can never be mined. */
 export const VOID = 'payment_void'
-/** What only this client says of a payment, after it looked at the chain. By a seller's word a caller could pay twice. */
+/** Codes that only this client gives to a payment, after a look at the chain. A seller that uses one could make a caller pay twice. */
 const OWN_WORDS: ReadonlySet<string> = new Set([VOID, 'payment_refused', 'payment_failed'])
 
 const RETRY_AFTER_MS_DEFAULT = 1_000

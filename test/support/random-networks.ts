@@ -101,7 +101,7 @@ const chain = fc.record({
 const tabs = fc.record({
   begin: fc.constantFrom('at genesis', 'at genesis', 'at genesis', 'with the second step'),
   terms: fc.constantFrom([2, 5, 12, 40], [1_200, 28_800], [1, 2, 3, 4]),
-  closeDelays: fc.constantFrom([1, 3, 9], [400, 1_200, 28_800], [1, 1, 2]),
+  closeDelays: fc.constantFrom([1, 3, 9], [400, 1_200, 28_800], [1, 2, 4]),
   callBurn: fc.constantFrom(20_000n, 0n, 25_000n),
   burnDivisor: fc.constantFrom(100n, 1n, 7n),
 })

@@ -68,7 +68,7 @@ describe('a call on a tab is taken', () => {
   })
 
   it('once the top-up that it came with is mined', async () => {
-    const shop = await TabShop.open()
+    const shop = await TabShop.open({ prices: { [AGAIN]: 4_000n } })
     const price = shop.market.priceOf(AGAIN)
     const tab = await shop.openTab({ deposit: units(price) })
     expect(await settle(shop, shop.order(tab, 'ok:1'))).toBe('answered')
@@ -142,7 +142,7 @@ describe('a call on a tab is refused, and nothing is charged', () => {
   })
 
   it('if its tab ends too soon for a claim', async () => {
-    const shop = await TabShop.open({ services: undefined as never })
+    const shop = await TabShop.open()
     const tab = await shop.openTab()
     const { expiresAt } = shop.record(tab) as { expiresAt: number }
     // 240 blocks, and 10 for the longest work of a watched service.

@@ -5,7 +5,7 @@ import type { ClaimEntry } from '../../consensus/tx/tab-payloads.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { TAB_TOTALS, TABS } from '../../marketplace/ledger/tab-records.ts'
 import { type ModelTab, TabModel } from './tab-model.ts'
-import { FIRST_SERVICE, OTHER, PAYER, SECOND, SETTLER, SHORT_TABS, TabLedger } from './tabs.ts'
+import { FIRST_SERVICE, OTHER, PAYER, SECOND, SETTLER, SHORT_TABS, TabLedger } from './tab-ledger.ts'
 import { filled, units } from './unsigned.ts'
 import { Dice } from './walk.ts'
 

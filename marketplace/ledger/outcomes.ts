@@ -1,7 +1,7 @@
 import type { FoldedIndex, IndexRead, IndexWrite } from '../../consensus/chain/chain-index.ts'
 import type { ConnectedBlock } from '../../consensus/chain/events.ts'
 import { OUTCOME_OK } from '../../consensus/ledger/outcome.ts'
-import { type Amount, add, ZERO } from '../../consensus/primitives/amount.ts'
+import { type Amount, add, amount, mulDivDown, ZERO } from '../../consensus/primitives/amount.ts'
 import { concat, fromHex, toHex } from '../../consensus/primitives/bytes.ts'
 import {
   container,
@@ -19,6 +19,9 @@ import { encodeText } from '../../consensus/primitives/text.ts'
 import { OUTCOME_DELIVERED } from '../../consensus/tx/payloads.ts'
 import { type ServiceName, serviceKey } from './agents.ts'
 import { EscrowParties, type Parties } from './escrow-parties.ts'
+import type { Delivered } from './statistics.ts'
+import type { ClaimSplit } from './tab-changes.ts'
+import { type TabStep, tabStepsOf } from './tab-steps.ts'
 
 /** Class i counts durations above 2^(i-1) and up to 2^i ms, class 0 also 0 ms, the last class all longer ones. */
 export const DURATION_CLASSES = 24
@@ -33,6 +36,10 @@ const OUTCOMES_RECORD = container('Outcomes', {
   payers: safeUint64,
   feesBurned: uint128,
   durations: list(uint32, DURATION_CLASSES),
+  provenCallsByTab: safeUint64,
+  failedByTab: safeUint64,
+  volumeByTab: uint128,
+  burnedByTab: uint128,
 })
 
 /**
@@ -40,6 +47,8 @@ const OUTCOMES_RECORD = container('Outcomes', {
  * `expired`: refunded at the deadline. `volume`: what delivered calls paid; `topPayerVolume`: the largest payer's part of
  * it; `squares`: the sum of the squares of each caller's part. `payers`: callers with a delivered call. `feesBurned`:
  * base fees that all payments burned, however they ended. `durations`: deliveries per class, as the operator claims.
+ * Calls on tabs count in the last four alone: those that claims proved, those that the operator says failed (by agent; a
+ * claim does not name their services), what they paid, and the part of it that was burned.
  */
 export type Outcomes = ValueOf<typeof OUTCOMES_RECORD>
 
@@ -54,13 +63,14 @@ export const NO_OUTCOMES: Outcomes = {
   payers: 0,
   feesBurned: ZERO,
   durations: new Array<number>(DURATION_CLASSES).fill(0),
+  ...{ provenCallsByTab: 0, failedByTab: 0, volumeByTab: ZERO, burnedByTab: ZERO },
 }
 
 /**
  * 0 || agent id `/` service id -> record of the service; 2 || agent id -> record of all its services; 1 and 3 || the same
  * `/` caller -> what that caller paid for delivered calls.
  */
-export const OUTCOMES: FoldedIndex = { name: 'outcomes-2', prefix: 0x07, fold }
+export const OUTCOMES: FoldedIndex = { name: 'outcomes-3', prefix: 0x07, fold }
 
 /** Key of a service's record. */
 export function outcomesKey(name: ServiceName): Uint8Array {
@@ -130,7 +140,44 @@ function fold(connected: ConnectedBlock, read: IndexRead): readonly IndexWrite[]
     for (const subject of [serviceSubject(event.parties), operatorSubject(agentId)])
       for (const { key, value } of counted(event, subject, latest)) writes.set(toHex(key), value)
   }
+  for (const step of tabStepsOf(connected))
+    for (const { key, value } of countedOnTab(step, latest)) writes.set(toHex(key), value)
   return [...writes].map(([key, value]) => ({ key: fromHex(key), value }))
+}
+
+function countedOnTab(step: TabStep, read: IndexRead): readonly Entry[] {
+  if (step.what !== 'claimed' || step.tab.insider) return []
+  const { agentId } = step.tab
+  const { charged, burned, counted } = step.split
+  const all = { calls: counted.reduce((sum, { calls }) => sum + calls, 0), failed: step.claim.failed, charged, burned }
+  const services = shares(step.split).map((share) => onTab(serviceSubject({ agentId, ...share }), share, read))
+  return [...services, onTab(operatorSubject(agentId), all, read)]
+}
+
+interface TabShare {
+  readonly calls: number
+  readonly failed: number
+  readonly charged: Amount
+  readonly burned: Amount
+}
+
+/** What an entry burned is shared out by what the services were paid, rounded down. */
+function shares({ counted, burned, charged }: ClaimSplit): readonly (TabShare & Pick<Delivered, 'serviceId'>)[] {
+  const shareOf = (part: Amount): Amount => (charged === 0n ? ZERO : amount(mulDivDown(burned, part, charged)))
+  return counted.map((one) => ({ ...one, failed: 0, burned: shareOf(one.charged) }))
+}
+
+function onTab(subject: Subject, { calls, failed, charged, burned }: TabShare, read: IndexRead): Entry {
+  const key = recordKey(subject)
+  const known = decodeOutcomes(read(key))
+  const outcomes = {
+    ...known,
+    provenCallsByTab: known.provenCallsByTab + calls,
+    failedByTab: known.failedByTab + failed,
+    volumeByTab: add(known.volumeByTab, charged),
+    burnedByTab: add(known.burnedByTab, burned),
+  }
+  return { key, value: encode(OUTCOMES_RECORD, outcomes) }
 }
 
 interface Entry {

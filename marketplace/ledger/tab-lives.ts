@@ -99,7 +99,6 @@ function grown(known: ValueOf<typeof LIFE>, step: TabStep, height: number): Part
 
 const CLAIM_RECORD = container('TabClaimRecord', {
   txId: hex32<TxId>(),
-  entry: uint8,
   root: hex32<Hash>(),
   receipts: uint32,
   failed: uint32,
@@ -110,19 +109,20 @@ const CLAIM_RECORD = container('TabClaimRecord', {
   returned: uint128,
 })
 
-/** Place of a claim in its tab: claims of a block are numbered with the other steps of tabs in it. */
+/** Place of a claim in the chain: `index` is that of its transaction in the block, `entry` its number in the transaction. */
 export interface TabClaimPlace {
   readonly height: number
-  readonly position: number
+  readonly index: number
+  readonly entry: number
 }
 
 /**
  * A mined claim of one tab. `root` commits to its receipts; `receipts` and `claimed` are the totals after it, `failed`,
- * `charged` and `burned` its own part. `entry` is its number in the transaction.
+ * `charged` and `burned` its own part.
  */
 export interface TabClaim extends TabClaimPlace, ValueOf<typeof CLAIM_RECORD> {}
 
-/** Tab id || height || position (big-endian) -> record: the claims of a tab in order. */
+/** Tab id || height || index of the transaction || entry (big-endian) -> record: the claims of a tab in order. */
 export const TAB_CLAIMS: BlockIndex = { name: 'tab-claims', prefix: 0x0b, entriesOf }
 
 const ID_BYTES = 32
@@ -137,25 +137,35 @@ export function tabClaims(
   const from = after && keyAfter(claimKey(tabId, after))
   return database.indexPage(TAB_CLAIMS, { prefix: fromHex(tabId), from, limit }, ({ key, value }) => {
     const view = new DataView(key.buffer, key.byteOffset)
-    const height = view.getUint32(ID_BYTES)
-    return { height, position: view.getUint32(ID_BYTES + PLACE_BYTES), ...decodeOwn(CLAIM_RECORD, value) }
+    const numberAt = (i: number): number => view.getUint32(ID_BYTES + i * PLACE_BYTES)
+    const [height, index, entry] = [numberAt(0), numberAt(1), numberAt(2)]
+    return { height, index, entry, ...decodeOwn(CLAIM_RECORD, value) }
   })
 }
 
-function entriesOf(connected: ConnectedBlock): readonly IndexEntry[] {
-  const { height } = connected.block.header
-  return tabStepsOf(connected).flatMap((step, position) =>
-    step.what === 'claimed' ? [{ key: claimKey(step.tabId, { height, position }), value: claimRecord(step) }] : [],
-  )
+/** The claim at a place; undefined if this node knows of none. */
+export function tabClaimAt(database: DatabaseReader, tabId: TxId, place: TabClaimPlace): TabClaim | undefined {
+  const bytes = database.indexed(TAB_CLAIMS, claimKey(tabId, place))
+  return bytes === undefined ? undefined : { ...place, ...decodeOwn(CLAIM_RECORD, bytes) }
 }
 
-function claimRecord({ txId, entry, claim, split, returned }: ClaimStep): Uint8Array {
+function entriesOf(connected: ConnectedBlock): readonly IndexEntry[] {
+  const { header, transactions } = connected.block
+  const { height } = header
+  const claims = tabStepsOf(connected).filter((step) => step.what === 'claimed')
+  return claims.map((step) => {
+    const index = transactions.findIndex(({ txId }) => txId === step.txId)
+    return { key: claimKey(step.tabId, { height, index, entry: step.entry }), value: claimRecord(step) }
+  })
+}
+
+function claimRecord({ txId, claim, split, returned }: ClaimStep): Uint8Array {
   const { root, receipts, failed, claimed, close: closed } = claim
   const { charged, burned } = split
-  const own = { txId, entry, root, receipts, failed, claimed, charged, burned, closed }
+  const own = { txId, root, receipts, failed, claimed, charged, burned, closed }
   return encode(CLAIM_RECORD, { ...own, returned: returned ?? ZERO })
 }
 
-function claimKey(tabId: TxId, { height, position }: TabClaimPlace): Uint8Array {
-  return concat(fromHex(tabId), uintBE(BigInt(height), PLACE_BYTES), uintBE(BigInt(position), PLACE_BYTES))
+function claimKey(tabId: TxId, { height, index, entry }: TabClaimPlace): Uint8Array {
+  return concat(fromHex(tabId), ...[height, index, entry].map((number) => uintBE(BigInt(number), PLACE_BYTES)))
 }

@@ -14,7 +14,7 @@ import {
   uint256,
   type ValueOf,
 } from '../../consensus/primitives/codec.ts'
-import type { AgentId } from '../../consensus/primitives/ids.ts'
+import type { Address, AgentId } from '../../consensus/primitives/ids.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
 import { OUTCOME_DELIVERED } from '../../consensus/tx/payloads.ts'
 import { type ServiceName, serviceKey } from './agents.ts'
@@ -38,6 +38,7 @@ const OUTCOMES_RECORD = container('Outcomes', {
   durations: list(uint32, DURATION_CLASSES),
   provenCallsByTab: safeUint64,
   failedByTab: safeUint64,
+  payersByTab: safeUint64,
   volumeByTab: uint128,
   burnedByTab: uint128,
 })
@@ -47,8 +48,8 @@ const OUTCOMES_RECORD = container('Outcomes', {
  * `expired`: refunded at the deadline. `volume`: what delivered calls paid; `topPayerVolume`: the largest payer's part of
  * it; `squares`: the sum of the squares of each caller's part. `payers`: callers with a delivered call. `feesBurned`:
  * base fees that all payments burned, however they ended. `durations`: deliveries per class, as the operator claims.
- * Calls on tabs count in the last four alone: those that claims proved, those that the operator says failed (by agent; a
- * claim does not name their services), what they paid, and the part of it that was burned.
+ * Calls on tabs count in the last five alone: those that claims proved, those that the operator says failed (by agent; a
+ * claim does not name their services), payers with a proven call, what they paid, and the part of it that was burned.
  */
 export type Outcomes = ValueOf<typeof OUTCOMES_RECORD>
 
@@ -63,12 +64,12 @@ export const NO_OUTCOMES: Outcomes = {
   payers: 0,
   feesBurned: ZERO,
   durations: new Array<number>(DURATION_CLASSES).fill(0),
-  ...{ provenCallsByTab: 0, failedByTab: 0, volumeByTab: ZERO, burnedByTab: ZERO },
+  ...{ provenCallsByTab: 0, failedByTab: 0, payersByTab: 0, volumeByTab: ZERO, burnedByTab: ZERO },
 }
 
 /**
  * 0 || agent id `/` service id -> record of the service; 2 || agent id -> record of all its services; 1 and 3 || the same
- * `/` caller -> what that caller paid for delivered calls.
+ * `/` caller -> what that caller paid for delivered calls; 4 and 5 || the same `/` payer -> nothing: it had a call on a tab.
  */
 export const OUTCOMES: FoldedIndex = { name: 'outcomes-3', prefix: 0x07, fold }
 
@@ -82,19 +83,20 @@ export function operatorOutcomesKey(agentId: AgentId): Uint8Array {
   return recordKey(operatorSubject(agentId))
 }
 
-/** A service or an operator: the prefixes of its two kinds of keys, and its name. */
+/** A service or an operator: the prefixes of its three kinds of keys, and its name. */
 interface Subject {
   readonly record: number
   readonly payer: number
+  readonly tabPayer: number
   readonly name: Uint8Array
 }
 
 function serviceSubject(name: ServiceName): Subject {
-  return { record: 0, payer: 1, name: fromHex(serviceKey(name)) }
+  return { record: 0, payer: 1, tabPayer: 4, name: fromHex(serviceKey(name)) }
 }
 
 function operatorSubject(agentId: AgentId): Subject {
-  return { record: 2, payer: 3, name: encodeText(agentId) }
+  return { record: 2, payer: 3, tabPayer: 5, name: encodeText(agentId) }
 }
 
 function recordKey({ record, name }: Subject): Uint8Array {
@@ -118,9 +120,9 @@ export function durationPercentile({ durations }: Outcomes, percent: number): nu
   return 2 ** enough
 }
 
-function payerKey({ payer, name }: Subject, { caller }: Parties): Uint8Array {
+function payerKey(prefix: number, { name }: Subject, caller: Address): Uint8Array {
   // No id contains the separator, so no id with a caller behind it can be the prefix of another.
-  return concat(Uint8Array.of(payer), name, encodeText('/'), fromHex(caller))
+  return concat(Uint8Array.of(prefix), name, encodeText('/'), fromHex(caller))
 }
 
 type CallEvent =
@@ -147,11 +149,13 @@ function fold(connected: ConnectedBlock, read: IndexRead): readonly IndexWrite[]
 
 function countedOnTab(step: TabStep, read: IndexRead): readonly Entry[] {
   if (step.what !== 'claimed' || step.tab.insider) return []
-  const { agentId } = step.tab
+  const { agentId, payer } = step.tab
   const { charged, burned, counted } = step.split
   const all = { calls: counted.reduce((sum, { calls }) => sum + calls, 0), failed: step.claim.failed, charged, burned }
-  const services = shares(step.split).map((share) => onTab(serviceSubject({ agentId, ...share }), share, read))
-  return [...services, onTab(operatorSubject(agentId), all, read)]
+  const services = shares(step.split).flatMap((share) =>
+    onTab(serviceSubject({ agentId, ...share }), { payer, ...share }, read),
+  )
+  return [...services, ...onTab(operatorSubject(agentId), { payer, ...all }, read)]
 }
 
 interface TabShare {
@@ -167,17 +171,22 @@ function shares({ counted, burned, charged }: ClaimSplit): readonly (TabShare & 
   return counted.map((one) => ({ ...one, failed: 0, burned: shareOf(one.charged) }))
 }
 
-function onTab(subject: Subject, { calls, failed, charged, burned }: TabShare, read: IndexRead): Entry {
+function onTab(subject: Subject, share: TabShare & { readonly payer: Address }, read: IndexRead): readonly Entry[] {
+  const { calls, failed, charged, burned } = share
   const key = recordKey(subject)
   const known = decodeOutcomes(read(key))
+  const payer = payerKey(subject.tabPayer, subject, share.payer)
+  const isNew = calls > 0 && read(payer) === undefined
   const outcomes = {
     ...known,
     provenCallsByTab: known.provenCallsByTab + calls,
     failedByTab: known.failedByTab + failed,
+    payersByTab: known.payersByTab + (isNew ? 1 : 0),
     volumeByTab: add(known.volumeByTab, charged),
     burnedByTab: add(known.burnedByTab, burned),
   }
-  return { key, value: encode(OUTCOMES_RECORD, outcomes) }
+  const record = { key, value: encode(OUTCOMES_RECORD, outcomes) }
+  return isNew ? [record, { key: payer, value: new Uint8Array(0) }] : [record]
 }
 
 interface Entry {
@@ -192,7 +201,7 @@ function counted(event: CallEvent, subject: Subject, read: IndexRead): readonly 
   if (event.what === 'paid') return [record({ ...known, feesBurned: add(known.feesBurned, event.burned) })]
   const outcomes = { ...known, [event.what]: known[event.what] + 1 }
   if (event.what !== 'delivered') return [record(outcomes)]
-  const payer = payerKey(subject, event.parties)
+  const payer = payerKey(subject.payer, subject, event.parties.caller)
   const before = read(payer)
   const had = before === undefined ? ZERO : decodeOwn(uint128, before)
   const paid = add(had, event.parties.amount)

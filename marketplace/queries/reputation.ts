@@ -54,6 +54,8 @@ export interface CallRecord {
 /** What claims on tabs proved, without tabs of the agent's own owner, payout and settlers. */
 export interface TabRecord {
   readonly provenCalls: number
+  /** Payers with a proven call on a tab. One that also paid for single calls counts there too. */
+  readonly payers: number
   /** The operator's word. Null for a service: claims do not say which service failed. */
   readonly failed: number | null
   readonly volume: bigint
@@ -94,6 +96,7 @@ function recordOf(chain: ChainReader, outcomes: Outcomes): CallRecord {
     byTab: {
       provenCalls: outcomes.provenCallsByTab,
       failed: outcomes.failedByTab,
+      payers: outcomes.payersByTab,
       volume: outcomes.volumeByTab,
       burned: outcomes.burnedByTab,
     },

@@ -72,8 +72,8 @@ export class RandomChain {
     const blocks: Block[] = []
     for (let i = 0; i < count; i++) {
       const transactions: Transaction[] = this.test.height === 0 ? await this.#opening() : []
-      for (let n = this.#below(7); n > 0; n--)
-        transactions.push(await (this.#below(2) === 0 ? this.#tabTransaction() : this.#transaction()))
+      for (let n = this.#below(5); n > 0; n--) transactions.push(await this.#transaction())
+      for (let n = this.#below(4); n > 0; n--) transactions.push(await this.#tabTransaction())
       const extra = new Uint8Array(32).map(() => this.#below(256))
       blocks.push(await this.test.mine(transactions, { miner: wallet(1 + this.#below(10)).address, extra }))
     }
@@ -146,7 +146,7 @@ export class RandomChain {
   }
 
   async #opensTab(): Promise<Transaction> {
-    const payer = this.#pick(WALLETS)
+    const payer = this.#pick(this.#below(3) === 0 ? [wallet(1), wallet(2)] : WALLETS)
     const opening = { agentId: this.#pick(AGENTS), deposit: units(1_000_000 + this.#below(3_000_000)) }
     const terms = { term: this.#pick(TERMS), closeDelay: this.#pick(CLOSE_DELAYS), voucherKey: VOUCHER_KEY.publicKey }
     const tx = await this.test.tx(payer, 'tab_open', SAMPLE.tab_open({ ...opening, ...terms }))

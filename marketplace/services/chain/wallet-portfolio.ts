@@ -68,7 +68,12 @@ const RESULT = Type.Object({
   tokens: Type.Array(VALUED),
   totalUsd: Type.Number({ minimum: 0 }),
   unpriced: Type.Array(SYMBOL),
-  truncated: Type.Object({ tokens: Type.Boolean(), positions: Type.Boolean(), stakes: Type.Boolean(), tabs: Type.Boolean() }),
+  truncated: Type.Object({
+    tokens: Type.Boolean(),
+    positions: Type.Boolean(),
+    stakes: Type.Boolean(),
+    tabs: Type.Boolean(),
+  }),
   unknown: UNKNOWN,
 })
 

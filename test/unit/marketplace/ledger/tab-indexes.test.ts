@@ -228,6 +228,8 @@ describe('the record of an agent', () => {
         expect(BigInt(outcomes.failedByTab)).toBe(sumOf(({ sums }) => sums!.failed))
         expect(outcomes.volumeByTab).toBe(sumOf(({ tab }) => tab.claimed))
         expect(outcomes.burnedByTab).toBe(sumOf(({ sums }) => sums!.burned))
+        const payers = counted.filter(({ sums }) => sums!.calls > 0).map(({ tab }) => tab.payer)
+        expect(outcomes.payersByTab).toBe(new Set(payers).size)
         const proven = database.get(AGENT_STATISTICS, id) ?? NO_STATISTICS
         expect(outcomes.delivered + outcomes.provenCallsByTab).toBe(proven.calls)
         expect(outcomes.volume + outcomes.volumeByTab).toBe(proven.volume)

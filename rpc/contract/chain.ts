@@ -1,4 +1,5 @@
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
+import { TAB_FACTS } from './chain-tabs.ts'
 import {
   ADDRESS_TEXT,
   COUNT,
@@ -216,6 +217,7 @@ export const TX_STATUS = Type.Object({
       },
     ),
   ),
+  tab: Type.Optional(TAB_FACTS),
 })
 
 /** `Fees` of the OpenAPI document. */

@@ -142,6 +142,8 @@ const HTTP_FAULTS = {
   'mempool/fee-too-low': [409, 'fee_too_low'],
   'mempool/replacement-fee-too-low': [409, 'replacement_fee_too_low'],
   'mempool/balance-exceeded': [409, 'insufficient_balance'],
+  'mempool/tab-waits': [409, 'tab_waits'],
+  'mempool/claim-spent': [409, 'claim_spent'],
   'mempool/busy': [503, 'node_busy'],
   'mempool/unverified': [503, 'node_busy'],
 

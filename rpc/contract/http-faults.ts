@@ -192,6 +192,8 @@ const HTTP_FAULTS = {
   'market/payout-unfunded': [409, 'payout_unfunded'],
   'market/shared-keys': [503, 'shared_keys'],
   'market/registration-failed': [409, 'registration_failed'],
+  'market/claim-failed': [409, 'tab_claim_failed'],
+  'market/tab-receipts': [409, 'tab_receipts_missing'],
   'market/claims-away': [503, 'claim_store_unreachable'],
   'market/claims-unusable': [503, 'claim_store_unusable'],
 

@@ -5,7 +5,7 @@ import { fromHex, isHex, toHex } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { Hash } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import type { ReceiptSigner } from '../../marketplace/till/rails/tab/receipt-signer.ts'
+import type { ReceiptSigner } from '../../marketplace/till/rails/tab/tab-receipts.ts'
 import { NATIVE_BACKEND } from './native-backend.ts'
 
 const SEED_BYTES = 32

@@ -3,7 +3,7 @@ import { hybridPublicKey, type SignatureBackend, signHybrid } from '../../consen
 import type { KeyScheme } from '../../consensus/crypto/schemes.ts'
 import type { Address } from '../../consensus/primitives/ids.ts'
 import type { AccountSigner } from '../../consensus/tx/sign.ts'
-import type { ReceiptSigner } from '../../marketplace/till/rails/tab/receipt-signer.ts'
+import type { ReceiptSigner } from '../../marketplace/till/rails/tab/tab-receipts.ts'
 import { NATIVE_BACKEND } from './native-backend.ts'
 import { walletReceiptSigner } from './receipt-key.ts'
 

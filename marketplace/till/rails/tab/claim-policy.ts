@@ -1,6 +1,7 @@
 import type { TxId } from '../../../../consensus/primitives/ids.ts'
 import type { Tab } from '../../../ledger/tab-records.ts'
 import { dueHeight } from '../../../ledger/tab-records.ts'
+import { TAB_MARGIN_BLOCKS } from './settings.ts'
 
 /** A tab that a claim may be due for, as chain and store show it. */
 export interface ClaimCandidate {
@@ -42,8 +43,6 @@ const FEES_WORTH = 100n
 const ACTIVE_MS = 10 * 60_000
 const AGE_ACTIVE_MS = 10 * 60_000
 const AGE_IDLE_MS = 6 * 3_600_000
-/** Blocks before its end from which a tab is claimed at once: ten minutes, and as much time as a receipt has. */
-const NEAR_BLOCKS = 240
 
 /**
  * The tabs that are to be claimed now, the most pressing first. A claim that would not earn its fee is left out: its value goes to the
@@ -77,7 +76,7 @@ function worthFrom(open: readonly ClaimCandidate[], { fee }: ClaimMoment): bigin
 
 function isUrgent(one: ClaimCandidate, { height, nowMs, riskLimit }: ClaimMoment): boolean {
   const { tab, unclaimed, oldestAtMs, newestAtMs } = one
-  if (tab.closesAt !== 0 || dueHeight(tab) - height <= NEAR_BLOCKS) return true
+  if (tab.closesAt !== 0 || dueHeight(tab) - height <= TAB_MARGIN_BLOCKS) return true
   // Three quarters: the last quarter serves calls while the claim waits to be mined.
   if (riskLimit !== null && unclaimed * 4n >= riskLimit * 3n) return true
   const age = nowMs - newestAtMs < ACTIVE_MS ? AGE_ACTIVE_MS : AGE_IDLE_MS
@@ -87,7 +86,7 @@ function isUrgent(one: ClaimCandidate, { height, nowMs, riskLimit }: ClaimMoment
 /** Tabs that end soon come first, the soonest at the front; all others have one place. */
 function place({ tab }: ClaimCandidate, { height }: ClaimMoment): number {
   const left = dueHeight(tab) - height
-  return tab.closesAt !== 0 || left <= NEAR_BLOCKS ? left : Number.MAX_SAFE_INTEGER
+  return tab.closesAt !== 0 || left <= TAB_MARGIN_BLOCKS ? left : Number.MAX_SAFE_INTEGER
 }
 
 function larger(a: bigint, b: bigint): number {

@@ -175,7 +175,7 @@ export class Claimer {
 
   /** Null if the chain has no such tab, or one that is spoken for. */
   async #candidate(row: TabRow): Promise<ClaimCandidate | null> {
-    const { tabId, charged, receipts, reserved, refundAskedAtMs, lastReceipt } = row
+    const { tabId, charged, receipts, refundAskedAtMs, lastReceipt } = row
     const tab = this.#tab(tabId)
     if (tab === undefined || this.#mined.failedLately(tabId)) return null
     const fresh = Math.max(0, receipts - tab.receipts)
@@ -185,8 +185,13 @@ export class Claimer {
       unclaimed: charged > tab.claimed ? charged - tab.claimed : 0n,
       oldestAtMs: fresh === 0 ? newestAtMs : await this.#oldestAt(tabId, tab.receipts, newestAtMs),
       refundAsked: refundAskedAtMs !== null,
-      isBusy: reserved > 0n,
+      isBusy: this.#isBusy(row),
     }
+  }
+
+  /** What is reserved may be known to this process alone. */
+  #isBusy({ tabId, reserved }: TabRow): boolean {
+    return reserved > 0n || (this.#deps.store.peek(tabId)?.reserved ?? 0n) > 0n
   }
 
   async #oldestAt(tabId: TxId, receipts: number, newestAtMs: number): Promise<number> {

@@ -12,6 +12,7 @@ import { requestCommitment } from '../../consensus/tx/request-hash.ts'
 import { voucherMessage } from '../../consensus/tx/tab-messages.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { TABS, type Tab } from '../../marketplace/ledger/tab-records.ts'
+import type { SharedClaims } from '../../marketplace/till/claim-store.ts'
 import { Claimer, type ClaimerDependencies } from '../../marketplace/till/rails/tab/claimer.ts'
 import type { HeldVoucher } from '../../marketplace/till/rails/tab/tab-call.ts'
 import { sealer } from '../../marketplace/till/rails/tab/tab-receipts.ts'
@@ -48,6 +49,8 @@ export interface TestCall {
 export interface SellerParts extends MarketParts {
   readonly claimer?: Partial<ClaimerDependencies>
   readonly tabs?: TabStore & { close(): Promise<void> }
+  /** How this replica stands in a shared store. */
+  readonly shared?: SharedClaims
 }
 
 const SIGNER = walletReceiptSigner(seedOf(77))
@@ -62,6 +65,8 @@ export class TabSeller {
   readonly claimer: Claimer
   /** Faults that the claimer reported. */
   readonly faults: Fault[] = []
+  /** Kills the process before or after a claim is on disk. */
+  diesAtClaim: 'before' | 'after' | null = null
   readonly #parts: SellerParts
   readonly #real: TabStore & { close(): Promise<void> }
   #running = 0
@@ -221,14 +226,13 @@ export class TabSeller {
   }
 
   /** Another replica with its own settler and mempool on the same chain and store. */
-  async replica(operator: Partial<TestMarket['operator']>, claimer: Partial<ClaimerDependencies> = {}) {
-    const market = await this.market.replica({ operator })
-    return new TabSeller(market, this.#real, { ...this.#parts, claimer })
+  async replica(parts: SellerParts): Promise<TabSeller> {
+    const market = await this.market.replica(parts)
+    return new TabSeller(market, this.#real, { ...this.#parts, ...parts })
   }
 
   async stop(): Promise<void> {
-    if (this.#isDead) return
-    await this.claimer.stop()
+    if (!this.#isDead) await this.claimer.stop()
     await this.#real.close()
   }
 
@@ -238,7 +242,11 @@ export class TabSeller {
 
   /** Counts calls under way. After the process was killed none of them returns. */
   #watched(real: TabStore & { close(): Promise<void> }): TabStore & { close(): Promise<void> } {
-    const watch = (work: () => unknown): unknown => {
+    const watch = (name: string | symbol, work: () => unknown): unknown => {
+      if (name === 'putClaim' && this.diesAtClaim !== null) {
+        this.#isDead = true
+        if (this.diesAtClaim === 'after') void work()
+      }
       if (this.#isDead) return new Promise(() => {})
       const result = work()
       if (!(result instanceof Promise)) return result
@@ -249,9 +257,10 @@ export class TabSeller {
     }
     return new Proxy(real, {
       get: (target, name) => {
+        if (name === 'shared') return this.#parts.shared
         const member = Reflect.get(target, name, target) as unknown
         if (typeof member !== 'function') return member
-        return (...values: unknown[]) => watch(() => Reflect.apply(member, target, values))
+        return (...values: unknown[]) => watch(name, () => Reflect.apply(member, target, values))
       },
     })
   }

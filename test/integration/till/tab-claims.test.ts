@@ -6,6 +6,8 @@ import { TAB_TOTALS } from '../../../marketplace/ledger/tab-records.ts'
 import { wallet } from '../../support/chain.ts'
 import { AGAIN, closeMarkets, ONCE } from '../../support/market.ts'
 import { type SellerParts, TabSeller, type TestTab } from '../../support/tab-seller.ts'
+import { TEST_SERVICES } from '../../support/test-services.ts'
+import { serviceId } from '../../support/unsigned.ts'
 
 const FINAL = 40
 const MINUTE = 60_000
@@ -113,7 +115,8 @@ describe('what is charged on a tab', () => {
   })
 
   it('for more than eight services is split into entries', async () => {
-    const { services } = await manyServices()
+    const model = TEST_SERVICES.find(({ serviceId: id }) => id === AGAIN)!
+    const services = Array.from({ length: 10 }, (_, i) => ({ ...model, serviceId: serviceId(`node-many-${i}`) }))
     const seller = await opened({ services })
     const tab = await seller.openTab()
     await seller.serve(
@@ -214,10 +217,3 @@ describe('a tab that has ended', () => {
     expect(await seller.store.claims()).toEqual([])
   })
 })
-
-async function manyServices() {
-  const { TEST_SERVICES } = await import('../../support/test-services.ts')
-  const model = TEST_SERVICES.find(({ serviceId }) => serviceId === AGAIN)!
-  const services = Array.from({ length: 10 }, (_, i) => ({ ...model, serviceId: `node-many-${i}` as never }))
-  return { services }
-}

@@ -49,6 +49,8 @@ export interface TestCall {
 export interface SellerParts extends MarketParts {
   readonly claimer?: Partial<ClaimerDependencies>
   readonly tabs?: TabStore & { close(): Promise<void> }
+  /** Close delay of the terms and of all tabs. */
+  readonly closeDelay?: number
   /** How this replica stands in a shared store. */
   readonly shared?: SharedClaims
 }
@@ -94,8 +96,17 @@ export class TabSeller {
     return seller
   }
 
+  get #closeDelay(): number {
+    return this.#parts.closeDelay ?? 400
+  }
+
   async postTerms(minDeposit = 1_000_000n): Promise<void> {
-    const terms = { agentId: SHOP, receiptKey: SIGNER.key, minDeposit: units(minDeposit), minCloseDelay: 400 }
+    const terms = {
+      agentId: SHOP,
+      receiptKey: SIGNER.key,
+      minDeposit: units(minDeposit),
+      minCloseDelay: this.#closeDelay,
+    }
     await this.mine([await this.market.test.tx(wallet(2), 'tab_terms', terms)])
   }
 
@@ -107,7 +118,14 @@ export class TabSeller {
       const payer = wallet(number)
       const seed = seedOf(1_000 + this.market.test.height * 1_000 + tabs.length)
       const voucherKey = toHex(NATIVE_BACKEND.publicKeyEd25519(seed)) as Hash
-      const payload = { agentId: SHOP, deposit: units(deposit), term, closeDelay: 400, scheme: TAB_SCHEME, voucherKey }
+      const payload = {
+        agentId: SHOP,
+        deposit: units(deposit),
+        term,
+        closeDelay: this.#closeDelay,
+        scheme: TAB_SCHEME,
+        voucherKey,
+      }
       const tx = await this.market.test.tx(payer, 'tab_open', payload)
       transactions.push(tx)
       tabs.push({ tabId: tx.txId, payer, seed })

@@ -46,6 +46,10 @@ export const MARKET_FAULTS = {
     'the registration of {part} was mined and failed with {outcome}; it is tried again in an hour',
   ),
 
+  'market/claim-failed': unblamed('the chain refused a claim of the tab {tabId}: {outcome}'),
+  'market/tab-receipts': unblamed(
+    'receipt {n} of the tab {tabId} is missing or does not fit; what comes after it cannot be claimed',
+  ),
   'market/claims-away': later(
     'the claim store of this node cannot be reached just now ({reason}). Do not pay again: nothing is lost, repeat this call with the same payment',
   ),

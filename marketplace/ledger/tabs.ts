@@ -112,6 +112,11 @@ interface Moved {
 /** Each entry succeeds or fails by itself. */
 const tabClaim: KindHandler<'tab_claim'> = {
   spends: () => ZERO,
+  isSpent: ({ payload }, view) =>
+    payload.entries.every((entry) => {
+      const tab = view.get(TABS, entry.tabId)
+      return tab === undefined || isStale(tab, entry)
+    }),
   apply: (context, { body: { sender, payload } }) => {
     let sum: Moved = { paid: ZERO, burned: ZERO, returned: ZERO }
     const outcomes = payload.entries.map((entry) => {
@@ -142,10 +147,9 @@ function claimEntry(context: TxContext, entry: ClaimEntry, sender: Address): Mov
 
 /** The signature is checked last, so that other faults cost no verification. */
 function whyNotClaimed(context: TxContext, tab: Tab, entry: ClaimEntry): OutcomeCode | null {
-  const { claimed, receipts, failed, root, close, services } = entry
+  const { claimed, receipts, failed, root, services } = entry
   const [voucher] = entry.voucher
-  const isNew = claimed > tab.claimed || receipts > tab.receipts
-  if (claimed < tab.claimed || receipts < tab.receipts || !(isNew || close)) return 'tab/stale'
+  if (isStale(tab, entry)) return 'tab/stale'
   if (claimed > (voucher?.ceiling ?? tab.claimed)) return 'tab/over-ceiling'
   if (claimed > tab.deposit) return 'tab/over-deposit'
   if (services.reduce((sum, service) => sum + service.amount, 0n) !== claimed - tab.claimed) return 'tab/sum'
@@ -161,6 +165,12 @@ function whyNotClaimed(context: TxContext, tab: Tab, entry: ClaimEntry): Outcome
   const { signature } = voucher
   const message = voucherMessage(context.network, entry.tabId, voucher)
   return context.verifiesTab({ key, message, signature }) ? null : 'tab/signature'
+}
+
+/** Whether the chain has what the entry claims, or more. */
+function isStale(tab: Tab, { claimed, receipts, close }: ClaimEntry): boolean {
+  const isNew = claimed > tab.claimed || receipts > tab.receipts
+  return claimed < tab.claimed || receipts < tab.receipts || !(isNew || close)
 }
 
 function settleEntry({ overlay, rules }: TxContext, tab: Tab, entry: ClaimEntry): Moved {

@@ -135,6 +135,8 @@ const UNFIT_TRANSACTION = [
   'mempool/fee-too-low',
   'mempool/replacement-fee-too-low',
   'mempool/balance-exceeded',
+  'mempool/tab-waits',
+  'mempool/claim-spent',
   'mempool/busy',
   'mempool/unverified',
 ] as const satisfies readonly FaultCode[]

@@ -142,6 +142,8 @@ const HTTP_FAULTS = {
   'mempool/fee-too-low': [409, 'fee_too_low'],
   'mempool/replacement-fee-too-low': [409, 'replacement_fee_too_low'],
   'mempool/balance-exceeded': [409, 'insufficient_balance'],
+  'mempool/tab-waits': [409, 'tab_waits'],
+  'mempool/claim-spent': [409, 'claim_spent'],
   'mempool/busy': [503, 'node_busy'],
   'mempool/unverified': [503, 'node_busy'],
 
@@ -190,6 +192,8 @@ const HTTP_FAULTS = {
   'market/payout-unfunded': [409, 'payout_unfunded'],
   'market/shared-keys': [503, 'shared_keys'],
   'market/registration-failed': [409, 'registration_failed'],
+  'market/claim-failed': [409, 'tab_claim_failed'],
+  'market/tab-receipts': [409, 'tab_receipts_missing'],
   'market/claims-away': [503, 'claim_store_unreachable'],
   'market/claims-unusable': [503, 'claim_store_unusable'],
 

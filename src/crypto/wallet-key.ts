@@ -3,11 +3,19 @@ import { hybridPublicKey, type SignatureBackend, signHybrid } from '../../consen
 import type { KeyScheme } from '../../consensus/crypto/schemes.ts'
 import type { Address } from '../../consensus/primitives/ids.ts'
 import type { AccountSigner } from '../../consensus/tx/sign.ts'
+import type { ReceiptSigner } from '../../marketplace/till/rails/tab/tab-receipts.ts'
 import { NATIVE_BACKEND } from './native-backend.ts'
+import { walletReceiptSigner } from './receipt-key.ts'
 
 /** A signer with the address it signs for. */
 export interface WalletKey extends AccountSigner {
   readonly address: Address
+}
+
+/** The account of a wallet that may sell. */
+export interface SellerKey extends WalletKey {
+  /** Signs the receipts of tabs. */
+  readonly receipts: ReceiptSigner
 }
 
 /** The single-key account of a wallet seed. */
@@ -15,11 +23,12 @@ export function walletKey(
   seed: Uint8Array,
   scheme: KeyScheme = 1,
   backend: SignatureBackend = NATIVE_BACKEND,
-): WalletKey {
+): SellerKey {
   const keys = singleKey(hybridPublicKey(backend, scheme, seed))
   return {
     keys,
     address: addressOfKeys(encodeAccountKeys(keys)),
+    receipts: walletReceiptSigner(seed, backend),
     sign: async (message, context) => [{ keyIndex: 0, bytes: signHybrid(backend, { scheme, seed, message, context }) }],
   }
 }

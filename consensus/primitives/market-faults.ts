@@ -93,6 +93,10 @@ export const MARKET_FAULTS = {
   ),
   'stable/facilitator': later('no facilitator could be reached: {detail}. Nothing was charged'),
 
+  'tab/off': later('this node takes no tabs: pay each call by itself'),
+  'tab/query': sender('the query of the tab {tabId} is not one of its payer: {reason}'),
+  'tab/failing': later('too many wrong signatures came from this {who} lately: try again in {seconds} s'),
+
   'facilitator/version': sender('x402Version is {got}; taken are 1 and 2'),
   'facilitator/scheme': sender('the scheme is {got}, this facilitator takes {expected}'),
   'facilitator/network': sender('the network is {got}, this facilitator serves {expected}'),

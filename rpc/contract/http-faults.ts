@@ -213,6 +213,10 @@ const HTTP_FAULTS = {
   'stable/not-arrived': [503, 'settlement_unknown'],
   'stable/facilitator': [503, 'facilitator_unavailable'],
 
+  'tab/off': [503, 'tabs_disabled'],
+  'tab/query': [403, 'tab_query_refused'],
+  'tab/failing': [429, 'rate_limited'],
+
   'facilitator/version': [400, 'invalid_x402_version'],
   'facilitator/scheme': [400, 'unsupported_scheme'],
   'facilitator/network': [400, 'invalid_network'],

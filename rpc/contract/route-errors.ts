@@ -76,6 +76,7 @@ export const SHARED_ERRORS: readonly {
       'pay/refunded',
       'pay/result-expired',
       'pay/rail-closed',
+      'tab/failing',
       'stable/refused',
       'stable/failing',
       'stable/crowded',

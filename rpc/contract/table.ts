@@ -18,6 +18,7 @@ import { POOL_ROUTES } from './pools.ts'
 import type { Route } from './route.ts'
 import { SIMULATION_ROUTES } from './simulation.ts'
 import { STAKING_ROUTES } from './staking.ts'
+import { TAB_ROUTES } from './tabs.ts'
 import { TOKEN_ROUTES } from './tokens.ts'
 import { TRIAL_ROUTES } from './trials.ts'
 import { VOICE_ROUTES } from './voice.ts'
@@ -38,6 +39,7 @@ export const ROUTES = {
   ...DASHBOARD_ROUTES,
   ...AGENT_ROUTES,
   ...MARKET_ROUTES,
+  ...TAB_ROUTES,
   ...AGENT_DOOR_ROUTES,
   ...FACILITATOR_ROUTES,
   ...DISCOVERY_ROUTES,

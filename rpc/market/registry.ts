@@ -103,7 +103,7 @@ function unquotedPrice(chain: Chain, priceUsdMicros: bigint): bigint {
 function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): RegistryEntry {
   const { operator } = market.shop
   const { serviceId, name, description, capability, requestFormat, example } = offer.definition
-  const { native, reason, priceUsdMicros } = offerState(chain, market, offer)
+  const { native, tab, reason, priceUsdMicros } = offerState(chain, market, offer)
   const { decimals } = chain.ruleBook.params
   const proven = chain.database.get(SERVICE_STATISTICS, { agentId: operator.agentId, serviceId }) ?? NO_STATISTICS
   return {
@@ -116,6 +116,7 @@ function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): Regist
     provenCalls: proven.calls,
     ...provenStable(market, serviceId),
     provenVolumeNative: coinNumber(proven.volume, decimals),
+    takesTabs: tab !== null && tab.reason === null,
     agentId: operator.agentId,
     agentName: operator.name,
     nodeOperated: true,

@@ -84,7 +84,7 @@ function nativeState(
 function tabState({ moving }: Chain, { shop, tabs }: MarketApi, offer: Offer): TabOfferState | null {
   if (!tabs) return null
   const price = tabs.priceOf(offer.definition.serviceId)
-  if (typeof price === 'string') return { price: null, reason: price }
+  if ('reason' in price) return { price: null, reason: price.reason }
   const availability = shop.availability(offer)
   return { price, reason: (moving ? PASSING : null) ?? (availability.available ? null : availability.reason) }
 }

@@ -111,8 +111,8 @@ export class QuoteBook {
     const { head, moving } = this.#chain
     const ready = offer.definition.ready(shop.context)
     const unready = ready.available ? '' : ready.reason
-    const price = withTabs || rail === 'tab' ? tabs?.priceOf(serviceId) : ''
-    const noTabs = typeof price === 'string' ? price : ''
+    const price = withTabs || rail === 'tab' ? tabs?.priceOf(serviceId) : undefined
+    const noTabs = price !== undefined && 'reason' in price ? price.reason : ''
     const stamp = `${head.id} ${moving} ${shop.closedBecause ?? ''} ${stable?.closedBecause ?? ''} ${unready} ${noTabs}`
     const known = this.#texts.get(key)
     if (known?.stamp === stamp) return known

@@ -40,7 +40,7 @@ export async function payOnTab(
   }
   const { result } = claim
   if (result === null) {
-    const gone = fault('pay/result-expired', { txId: commitmentOf(claim) })
+    const gone = fault('tab-call/result-expired', { tabId: claim.tabId, seq: claim.receipt.receipt.seq })
     return { is: 'refused', fault: gone, charged: null, settlement, rail: 'tab', corrective: null }
   }
   const sent = (): void => void desk.till.handedOver(claim)
@@ -104,7 +104,7 @@ async function settlementOf({ node: { chain } }: CallRoom, desk: TabDesk, claim:
       chargedAmount: receipt.charged.toString(),
       ...(await stateOf(desk, claim.tabId)),
       receipt: tabReceiptJson(claim.receipt),
-      ...(typeof next !== 'string' && { next: nextPriceJson(next) }),
+      ...(!('reason' in next) && { next: nextPriceJson(next) }),
     },
   }
 }

@@ -84,7 +84,14 @@ const QUERY_FIELDS = {
   ),
 }
 
-const TAB_QUERY_ERRORS = ['tab/off', 'tab/unknown', 'tab/query', 'tab/failing', 'market/claims-away'] as const
+const TAB_QUERY_ERRORS = [
+  'rpc/no-tabs',
+  'tab/unknown',
+  'tab-call/query-time',
+  'tab-call/query-signature',
+  'tab-call/failing',
+  'market/claims-away',
+] as const
 
 /** Longest transaction in hex: above that of any `tab_open` with one signature. */
 const TRANSACTION_HEX_MAX = 32_768
@@ -113,7 +120,16 @@ export const TAB_ROUTES = {
         }),
       },
     },
-    errors: ['tab/off', 'tab/unknown', ...UNREADABLE_TRANSACTION, ...UNFIT_TRANSACTION],
+    errors: [
+      'rpc/no-market',
+      'rpc/no-tabs',
+      'tab/unknown',
+      'tab/no-terms',
+      'tab/deposit-low',
+      'tab/delay-short',
+      ...UNREADABLE_TRANSACTION,
+      ...UNFIT_TRANSACTION,
+    ],
     bucket: 'transaction',
   },
   getTab: {

@@ -18,7 +18,7 @@ const PAGE_DEFAULT = 50
 export const openTab: Handler<'openTab'> = async (node, request) => {
   const { market } = node
   if (market === null) return fault('rpc/no-market')
-  if (!market.tabs) return fault('tab/off')
+  if (!market.tabs) return fault('rpc/no-tabs')
   const { transaction: raw } = request.body
   const read = isHexBytes(raw) ? decodeTransaction(fromHex(raw)) : fail(fault('tx/json', NOT_HEX))
   if (!read.ok) return read.fault
@@ -114,7 +114,7 @@ interface Asked {
 
 /** The desk, for a question that the payer has signed. */
 function payersDesk(market: MarketApi | null, { tabId, timeMs, signature }: Asked, address: string): Result<TabDesk> {
-  if (!market?.tabs) return fail(fault('tab/off'))
+  if (!market?.tabs) return fail(fault('rpc/no-tabs'))
   if (timeMs === undefined || signature === undefined)
     return fail(
       fault('rpc/invalid-request', { fields: ['timeMs and signature are both needed, as a state query has them'] }),

@@ -18,6 +18,11 @@ export interface BegunRefund {
   readonly transaction: TxId | null
 }
 
+/** Why there is no price. */
+export interface NoPrice {
+  readonly reason: string
+}
+
 /** What the doors need of the rail of tabs. */
 export interface TabDesk {
   readonly till: {
@@ -26,7 +31,7 @@ export interface TabDesk {
     handedOver(answer: AnsweredTabCall): Promise<void>
   }
   /** What a call costs now, or why no call of this service is taken on a tab. */
-  priceOf(serviceId: ServiceId): TabPrice | string
+  priceOf(serviceId: ServiceId): TabPrice | NoPrice
   /** Undefined if the seller has no such tab. */
   stateOf(tabId: TxId): Promise<TabState | undefined>
   /** Receipts of a tab from number `n` on, in order; at most `limit`. */
@@ -39,6 +44,9 @@ export interface TabDesk {
   knows(tabId: TxId): boolean
   /** Whether this very voucher was taken for a call before. Costs a look-up. */
   hasTaken(payment: TabPayment): Promise<boolean>
-  /** Whether the voucher of a refused call is signed by the voucher key of its tab, for this request. */
+  /**
+   * Whether the voucher of a refused call is signed by the voucher key of its tab, for this request. A wrong one counts against its
+   * sender, and after too many there is no check and the answer is no.
+   */
   isOfPayer(call: TabPaidCall): boolean
 }

@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { LAUNCH_RULES, TAB_RULES } from '../../config/networks/rules.ts'
+import { toHex } from '../../consensus/primitives/bytes.ts'
+import type { Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
+import { requestCommitment } from '../../consensus/tx/request-hash.ts'
+import { tabQueryMessage, voucherMessage } from '../../consensus/tx/tab-messages.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
+import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
+import type { MarketApi, NodeApi } from '../../rpc/node/node-api.ts'
+import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../rpc/server/limits.ts'
+import { createServer } from '../../rpc/server/server.ts'
+import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
+import { ask, type CallView, type JsonBody, post, type Reply } from './api.ts'
+import { wallet } from './chain.ts'
+import { AGAIN, closeMarkets, type MarketParts, SHOP, TestMarket } from './market.ts'
+import { testRuleBook } from './network.ts'
+import { MemoryTabDesk } from './tab-desk.ts'
+import { units } from './unsigned.ts'
+
+const RECEIPT_SEED = Buffer.alloc(32, 7)
+
+/** What a voucher is signed over. What is left out continues the tab. */
+export interface VoucherChange {
+  readonly seq?: number
+  readonly ceiling?: bigint
+  readonly serviceId?: string
+  /** The request that the voucher is bound to, if not that of the call. */
+  readonly boundTo?: string
+}
+
+/** A voucher payload, as the wire has it. */
+export interface VoucherPayload {
+  readonly type: string
+  readonly channelId: string
+  readonly voucher: JsonBody
+}
+
+/** A payer with one open tab. */
+export class TabPayer {
+  readonly tabId: TxId
+  readonly opening: Transaction
+  readonly deposit: bigint
+  readonly #door: TabDoor
+  readonly #seed: Uint8Array
+  seq = 0
+  /** Sum that the payer allowed so far. */
+  ceiling = 0n
+
+  constructor(door: TabDoor, opening: Transaction, seed: Uint8Array, deposit: bigint) {
+    this.#door = door
+    this.opening = opening
+    this.tabId = opening.txId
+    this.#seed = seed
+    this.deposit = deposit
+  }
+
+  /** The next voucher, for one request. */
+  voucher(request: string, change: VoucherChange = {}): VoucherPayload {
+    const { serviceId = AGAIN, boundTo = request } = change
+    this.seq = change.seq ?? this.seq + 1
+    this.ceiling = change.ceiling ?? this.ceiling + this.#door.price
+    const secret = randomBytes(32)
+    const call = { agentId: SHOP, serviceId: serviceId as ServiceId, request: boundTo }
+    const context = requestCommitment(secret, call)
+    const terms = { seq: this.seq, ceiling: units(this.ceiling), context }
+    const signature = NATIVE_BACKEND.signEd25519(voucherMessage(this.#door.network, this.tabId, terms), this.#seed)
+    const shown = { seq: this.seq, maxClaimableAmount: `${this.ceiling}`, secret: toHex(secret) }
+    return { type: 'voucher', channelId: this.tabId, voucher: { ...shown, signature: toHex(signature) } }
+  }
+
+  /** A signed query: its time and its signature. */
+  query(what: 'state' | 'refund', timeMs = this.#door.market.time.now()): { timeMs: number; signature: string } {
+    const message = tabQueryMessage(this.#door.network, { tabId: this.tabId, what, timeMs })
+    return { timeMs, signature: toHex(NATIVE_BACKEND.signEd25519(message, this.#seed)) }
+  }
+
+  refund(): JsonBody {
+    return { type: 'refund', channelId: this.tabId, ...this.query('refund') }
+  }
+}
+
+/** Parts of a door that a test may replace. */
+export interface DoorParts extends MarketParts {
+  readonly stable?: DollarRail
+  readonly limits?: Partial<HttpLimits>
+}
+
+const opened: TabDoor[] = []
+
+/** A server on a real socket over a market that takes tabs. The test mines the blocks. */
+export class TabDoor {
+  readonly market: TestMarket
+  readonly desk: MemoryTabDesk
+  readonly node: NodeApi
+  readonly url: string
+  /** Exceptions that the node met while it answered: bugs. */
+  readonly errors: unknown[]
+  readonly #app: FastifyInstance
+
+  private constructor(
+    { market, desk, node }: Pick<TabDoor, 'market' | 'desk' | 'node'>,
+    { url, app, errors }: { readonly url: string; readonly app: FastifyInstance; readonly errors: unknown[] },
+  ) {
+    this.market = market
+    this.desk = desk
+    this.node = node
+    this.url = url
+    this.errors = errors
+    this.#app = app
+    opened.push(this)
+  }
+
+  static async open({ stable, limits = {}, ...parts }: DoorParts = {}): Promise<TabDoor> {
+    const ruleBook = testRuleBook({ tx: { ...LAUNCH_RULES.tx, tabs: TAB_RULES } })
+    const market = await TestMarket.open({ ruleBook, ...parts })
+    const desk = new MemoryTabDesk(market, RECEIPT_SEED)
+    const receiptKey = toHex(NATIVE_BACKEND.publicKeyEd25519(RECEIPT_SEED)) as Hash
+    const terms = { agentId: SHOP, receiptKey, minDeposit: units(2_000_000n), minCloseDelay: 1_200 }
+    await market.mine([await market.test.tx(wallet(2), 'tab_terms', terms)])
+    const node = nodeOf(market, desk, stable ?? null)
+    const errors: unknown[] = []
+    const app = await createServer(node, {
+      limits: { ...DEFAULT_HTTP_LIMITS, ...limits },
+      trustProxy: false,
+      onError: (error) => void errors.push(error),
+      onAnswer: () => {},
+    })
+    const url = await app.listen({ port: 0, host: '127.0.0.1' })
+    return new TabDoor({ market, desk, node }, { url, app, errors })
+  }
+
+  get network() {
+    return this.market.test.chain.network
+  }
+
+  /** What a call of {@link AGAIN} costs. */
+  get price(): bigint {
+    return this.desk.factor * this.market.priceOf(AGAIN)
+  }
+
+  /** Signs an opening, without sending it. */
+  async openingOf(from: number, deposit = 100n * this.price, change: object = {}) {
+    const seed = new Uint8Array(randomBytes(32))
+    const voucherKey = toHex(NATIVE_BACKEND.publicKeyEd25519(seed)) as Hash
+    const terms = { agentId: SHOP, deposit: units(deposit), term: 1_200, closeDelay: 1_200, scheme: 0x11 }
+    const opening = await this.market.test.tx(wallet(from), 'tab_open', { ...terms, voucherKey, ...change })
+    return new TabPayer(this, opening, seed, deposit)
+  }
+
+  /** A payer whose tab is open. */
+  async payer(from = 1, deposit = 100n * this.price): Promise<TabPayer> {
+    const payer = await this.openingOf(from, deposit)
+    await this.market.mine([payer.opening])
+    return payer
+  }
+
+  /** Calls a service over HTTP, with a payload or without. */
+  call(
+    request: string | undefined,
+    payload: object | null,
+    { serviceId = AGAIN, query = '', ...headers }: Readonly<Record<string, string>> = {},
+  ): Promise<Reply<CallView>> {
+    const signed = payload === null ? {} : { 'payment-signature': headerOf(payload) }
+    return post(this.url, `/api/x402/${serviceId}${query}`, { request }, { ...signed, ...headers })
+  }
+
+  /** A GET of the paid address. */
+  get(payload: object | null, query = ''): Promise<Reply<CallView>> {
+    const headers: Record<string, string> = payload === null ? {} : { 'payment-signature': headerOf(payload) }
+    return ask(this.url, `/api/x402/${AGAIN}${query}`, { headers })
+  }
+
+  async close(): Promise<void> {
+    await this.#app.close()
+  }
+}
+
+/** A payment as our own client sends it: scheme and network alone. */
+export function paymentOf(payload: object): JsonBody {
+  return { x402Version: 2, accepted: { scheme: 'batch-settlement', network: 'farthing:1' }, payload }
+}
+
+/** A payment as the header has it. */
+export function headerOf(payload: object): string {
+  return base64({ ...paymentOf(payload) })
+}
+
+/** JSON in base64. */
+export function base64(json: object): string {
+  return Buffer.from(JSON.stringify(json)).toString('base64')
+}
+
+/** The JSON of a header in base64; `{}` without the header. */
+export function decoded({ headers }: { readonly headers: Headers }, name: string): JsonBody {
+  const value = headers.get(name)
+  return value === null ? {} : (JSON.parse(Buffer.from(value, 'base64').toString()) as JsonBody)
+}
+
+/** Closes every door that a test has opened, and the markets. */
+export async function closeDoors(): Promise<void> {
+  for (const door of opened.splice(0)) await door.close()
+  await closeMarkets()
+}
+
+function nodeOf(market: TestMarket, tabs: MemoryTabDesk, stable: DollarRail | null): NodeApi {
+  const { shop, price, store, settler, sender, mempool, till } = market
+  const api = { shop, price, store, settler, sender, till, settings: DEFAULT_MARKET_SETTINGS, stable, tabs }
+  return {
+    version: 'test',
+    startedAtMs: 0,
+    clock: market.time,
+    chain: market.test.chain,
+    mempool,
+    market: api as unknown as MarketApi,
+    mining: () => ({ threads: 0, hashesPerSecond: 0, rewardTo: null }),
+    peerCount: () => 0,
+    notReadyBecause: () => [],
+    metrics: async () => '',
+    publicUrl: null,
+  } as unknown as NodeApi
+}

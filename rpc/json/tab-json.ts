@@ -28,13 +28,12 @@ export function voucherStateJson({ voucher }: TabState): Static<typeof VOUCHER_S
 
 /** A receipt with the seller's signature. */
 export function tabReceiptJson({ receipt, signature }: SignedTabReceipt): Static<typeof TAB_RECEIPT> {
-  const { charged, cumulative, timeMs, outcome, ...rest } = receipt
+  const { charged, cumulative, outcome, ...rest } = receipt
   return {
     ...rest,
     outcome: outcome === 0 ? 0 : 1,
     charged: charged.toString(),
     cumulative: cumulative.toString(),
-    timeMs: Number(timeMs),
     signature,
   }
 }

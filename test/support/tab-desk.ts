@@ -190,8 +190,8 @@ export class MemoryTabDesk implements TabDesk {
       ...{ tabId, seq: voucher.seq, n: book.receipts.length + 1, serviceId, context: this.#contextOf(call) },
       resultHash: result === null ? (ZERO_HEX_32 as Hash) : resultHash(Buffer.from(result)),
       ...{ outcome: result === null ? 1 : 0, charged: units(charged), cumulative: units(book.charged) },
-      ...{ durationMs: 1, timeMs: BigInt(this.#market.time.now()) },
-    } as unknown as SignedTabReceipt['receipt']
+      ...{ durationMs: 1, timeMs: this.#market.time.now() },
+    }
     const message = tabReceiptMessage(this.#network, encodeTabReceipt(receipt))
     const signed = { receipt, signature: toHex(NATIVE_BACKEND.signEd25519(message, this.#receiptSeed)) }
     book.receipts.push(signed)

@@ -200,8 +200,13 @@ export function decoded({ headers }: { readonly headers: Headers }, name: string
 
 /** Closes every door that a test has opened, and the markets. */
 export async function closeDoors(): Promise<void> {
-  for (const door of opened.splice(0)) await door.close()
+  const errors: unknown[] = []
+  for (const door of opened.splice(0)) {
+    await door.close()
+    errors.push(...door.errors)
+  }
   await closeMarkets()
+  if (errors.length > 0) throw errors[0]
 }
 
 function nodeOf(market: TestMarket, tabs: MemoryTabDesk, stable: DollarRail | null): NodeApi {

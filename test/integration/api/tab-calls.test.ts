@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { verifyTabSignature } from '../../../consensus/crypto/tab-signing.ts'
 import { fromHex } from '../../../consensus/primitives/bytes.ts'
-import { encodeTabReceipt, tabReceiptMessage } from '../../../consensus/tx/tab-messages.ts'
+import { encodeTabReceipt, type TabReceipt, tabReceiptMessage } from '../../../consensus/tx/tab-messages.ts'
 import { TABS } from '../../../marketplace/ledger/tab-records.ts'
 import type { JsonOf } from '../../../rpc/contract/route.ts'
 import type { ROUTES } from '../../../rpc/contract/table.ts'
@@ -118,10 +118,6 @@ describe('a call that is paid from a tab', () => {
     expect(reply.body.error).toContain(
       'Nothing was charged to the tab. A voucher with the same ceiling pays for a corrected',
     )
-    const closed = await door.call('ok', payer.voucher('ok', { serviceId: 'node-test-closed' }), {
-      serviceId: 'node-test-closed',
-    })
-    expect(closed.status).toBe(200)
   })
 })
 
@@ -345,13 +341,12 @@ it('the header of a payment stays small', async () => {
 })
 
 function isSigned(door: TabDoor, { signature, ...receipt }: Receipt, key: string): boolean {
-  const { charged, cumulative, timeMs, ...rest } = receipt
+  const { charged, cumulative, ...rest } = receipt
   const values = {
     ...rest,
     charged: units(BigInt(charged)),
     cumulative: units(BigInt(cumulative)),
-    timeMs: BigInt(timeMs),
   }
-  const message = tabReceiptMessage(door.network, encodeTabReceipt(values as never))
+  const message = tabReceiptMessage(door.network, encodeTabReceipt(values as TabReceipt))
   return verifyTabSignature(NATIVE_BACKEND, { key: fromHex(key), message, signature: fromHex(signature) })
 }

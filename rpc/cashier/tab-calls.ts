@@ -1,13 +1,7 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 import { TABS } from '../../marketplace/ledger/tab-records.ts'
-import type {
-  AnsweredTabCall,
-  TabPaidCall,
-  TabPayment,
-  TabQuery,
-  TabState,
-} from '../../marketplace/till/rails/tab/tab-call.ts'
+import type { AnsweredTabCall, TabPaidCall, TabPayment, TabQuery } from '../../marketplace/till/rails/tab/tab-call.ts'
 import { httpFault } from '../contract/http-faults.ts'
 import { addressText, coinNumber, moment } from '../json/chain-json.ts'
 import { channelStateJson, nextPriceJson, tabReceiptJson, voucherStateJson } from '../json/tab-json.ts'
@@ -55,23 +49,21 @@ export async function endTab(
 ): Promise<CallOutcome> {
   const desk = deskOf(market)
   const { tabId } = query
-  // Read before, since the claim that ends a tab deletes its record.
   const tab = node.chain.database.get(TABS, tabId)
   const begun = await desk.refund(query, client)
   if (!begun.ok)
     return { is: 'refused', fault: begun.fault, charged: null, settlement: null, rail: 'tab', corrective: null }
-  const { transaction } = begun.value
-  const state = await stateOf(desk, tabId)
+  const channelState = channelStateJson(begun.value)
   const payer = tab === undefined ? '' : addressText(node.chain.ruleBook.params.addressPrefix, tab.payer)
   const settlement: Settlement = {
     success: true,
-    transaction: transaction ?? '',
+    transaction: '',
     network: nativeNetwork(node.chain),
     amount: '',
     payer,
-    extra: state,
+    extra: { channelState },
   }
-  return { is: 'closing', told: { closing: true, tabId, transaction, ...state }, settlement }
+  return { is: 'closing', told: { closing: true, tabId, channelState }, settlement }
 }
 
 /**
@@ -81,7 +73,7 @@ export async function endTab(
 async function correctiveOf(desk: TabDesk, call: TabPaidCall): Promise<object | null> {
   if (!desk.isOfPayer(call)) return null
   const state = await desk.stateOf(call.payment.tabId)
-  if (state === undefined) return null
+  if (state === null) return null
   const voucherState = voucherStateJson(state)
   return {
     channelState: channelStateJson(state),
@@ -109,13 +101,13 @@ async function settlementOf({ node: { chain } }: CallRoom, desk: TabDesk, claim:
   }
 }
 
-/** Empty once the seller has forgotten the tab. */
+/** Empty once the tab has ended. */
 async function stateOf(
   desk: TabDesk,
   tabId: TxId,
 ): Promise<{ readonly channelState?: ReturnType<typeof channelStateJson> }> {
-  const state: TabState | undefined = await desk.stateOf(tabId)
-  return state === undefined ? {} : { channelState: channelStateJson(state) }
+  const state = await desk.stateOf(tabId)
+  return state === null ? {} : { channelState: channelStateJson(state) }
 }
 
 function receiptOf({ node: { chain } }: CallRoom, claim: AnsweredTabCall): object {

@@ -7,6 +7,7 @@ import type { TxId } from '../../consensus/primitives/ids.ts'
 import { unknownName } from '../../consensus/primitives/likeness.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ShownVoucher, TabPayment, TabQuery } from '../../marketplace/till/rails/tab/tab-call.ts'
+import { readTabReceipt } from '../json/tab-json.ts'
 import type { MarketApi } from '../node/node-api.ts'
 import { NATIVE_NETWORK_WORD, nativeNetwork } from './options.ts'
 
@@ -16,8 +17,8 @@ export type OfferedTab =
   | { readonly rail: 'tab'; readonly payment: null; readonly refund: TabQuery }
 
 const MEMBERS = {
-  voucher: ['type', 'channelId', 'voucher'],
-  deposit: ['type', 'channelId', 'transaction', 'voucher'],
+  voucher: ['type', 'channelId', 'voucher', 'lastReceipt'],
+  deposit: ['type', 'channelId', 'transaction', 'voucher', 'lastReceipt'],
   refund: ['type', 'channelId', 'timeMs', 'signature'],
 } as const
 const VOUCHER_MEMBERS = ['seq', 'maxClaimableAmount', 'secret', 'signature']
@@ -43,13 +44,21 @@ export function readTabPayment(payment: Fields, where: string, market: MarketApi
   return type === 'refund' ? readRefund(tabId, payload, where) : readCall(tabId, payload, where)
 }
 
-function readCall(tabId: TxId, { type, transaction, voucher }: Fields, where: string): Result<OfferedTab> {
+function readCall(tabId: TxId, payload: Fields, where: string): Result<OfferedTab> {
+  const { type, transaction, voucher, lastReceipt } = payload
   const read = readVoucher(voucher, where)
   if (!read.ok) return read
-  if (type === 'voucher')
-    return ok({ rail: 'tab', payment: { tabId, voucher: read.value, transaction: null }, refund: null })
-  if (!isHexText(transaction, 32)) return unreadable(where, 'payload.transaction must be 64 lower-case hex digits')
-  return ok({ rail: 'tab', payment: { tabId, voucher: read.value, transaction: transaction as TxId }, refund: null })
+  if (type === 'deposit' && !isHexText(transaction, 32))
+    return unreadable(where, 'payload.transaction must be 64 lower-case hex digits')
+  const receipt = lastReceipt === undefined ? null : readTabReceipt(lastReceipt)
+  if (typeof receipt === 'string') return unreadable(where, `payload.lastReceipt${receipt}`)
+  const payment = {
+    tabId,
+    voucher: read.value,
+    transaction: type === 'deposit' ? (transaction as TxId) : null,
+    ...(receipt !== null && { lastReceipt: receipt }),
+  }
+  return ok({ rail: 'tab', payment, refund: null })
 }
 
 function readVoucher(given: unknown, where: string): Result<ShownVoucher> {

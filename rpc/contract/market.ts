@@ -227,6 +227,16 @@ export const PROTOCOL = Type.Object(
       authDetail: Type.String(),
       note: Type.String(),
     }),
+    tabs: Type.Object({
+      mode: Type.Unsafe<'live' | 'disabled'>({ type: 'string', enum: ['live', 'disabled'] }),
+      scheme: Type.Literal('batch-settlement'),
+      network: Type.String(),
+      asset: Type.String(),
+      minDeposit: Type.String({ description: 'Base units; empty if disabled' }),
+      minCloseDelay: Type.Integer({ minimum: 0, description: 'Blocks' }),
+      open: Type.String({ description: 'Where a signed opening can be handed over' }),
+      note: Type.String(),
+    }),
     facilitators: Type.Array(FACILITATOR),
     discovery: Type.Object({
       wellKnown: Type.String(),

@@ -5,19 +5,26 @@ import * as Type from './schema.ts'
 
 const HEX_64 = Type.String({ pattern: '^[0-9a-f]{128}$' })
 
+const UINT_32 = Type.Integer({ minimum: 0, maximum: 4_294_967_295 })
+const UINT_128 = Type.String({ pattern: '^(0|[1-9][0-9]{0,38})$' })
+
 /** `TabReceipt` of the OpenAPI document. */
 export const TAB_RECEIPT = Type.Object({
   tabId: HEX_32,
-  seq: COUNT,
-  n: Type.Integer({ minimum: 1, description: 'Counts the receipts of the tab, failed calls included' }),
-  serviceId: Type.String(),
+  seq: UINT_32,
+  n: Type.Integer({
+    minimum: 1,
+    maximum: 4_294_967_295,
+    description: 'Counts the receipts of the tab, failed calls included',
+  }),
+  serviceId: Type.String({ pattern: '^[a-z0-9-]{4,48}$' }),
   context: HEX_32,
   resultHash: HEX_32,
   outcome: Type.Unsafe<0 | 1>({ type: 'integer', enum: [0, 1], description: '0 delivered, 1 failed' }),
-  charged: UINT_TEXT,
-  cumulative: UINT_TEXT,
-  durationMs: COUNT,
-  timeMs: COUNT,
+  charged: UINT_128,
+  cumulative: UINT_128,
+  durationMs: UINT_32,
+  timeMs: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   signature: Type.String({ pattern: '^[0-9a-f]{128}$', description: "By the tab's receipt key" }),
 })
 
@@ -67,8 +74,7 @@ export const TAB = Type.Object({
 export const CLOSING = Type.Object({
   closing: Type.Literal(true),
   tabId: HEX_32,
-  transaction: orNull(HEX_32),
-  channelState: Type.Optional(CHANNEL_STATE),
+  channelState: CHANNEL_STATE,
 })
 
 /** On which terms an agent takes tabs now. */

@@ -85,7 +85,7 @@ export const getTab: Handler<'getTab'> = async (node, { params, query, address }
   const asked = payersDesk(market, { tabId, ...query }, address)
   if (!asked.ok) return asked.fault
   const state = await asked.value.stateOf(tabId)
-  if (state === undefined) return fault('tab/unknown', { tabId })
+  if (state === null) return fault('tab/unknown', { tabId })
   const { lastReceipt } = state
   return answer({
     ...told,
@@ -120,6 +120,6 @@ function payersDesk(market: MarketApi | null, { tabId, timeMs, signature }: Aske
       fault('rpc/invalid-request', { fields: ['timeMs and signature are both needed, as a state query has them'] }),
     )
   const query: TabQuery = { tabId, timeMs, signature: fromHex(signature) }
-  const verified = market.tabs.verifyQuery(query, 'state', holderOf(addressKey(address)))
-  return verified.ok ? ok(market.tabs) : verified
+  const refusal = market.tabs.verifyQuery(query, 'state', holderOf(addressKey(address)))
+  return refusal === null ? ok(market.tabs) : fail(refusal)
 }

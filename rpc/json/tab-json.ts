@@ -1,8 +1,10 @@
 import type { ChainReader } from '../../consensus/chain/reader.ts'
+import { AMOUNT_MAX, amount } from '../../consensus/primitives/amount.ts'
 import { dueHeight, type Tab } from '../../marketplace/ledger/tab-records.ts'
 import type { SignedTabReceipt, TabPrice, TabState } from '../../marketplace/till/rails/tab/tab-call.ts'
 import type { Static } from '../contract/schema.ts'
-import type { CHANNEL_STATE, NEXT_PRICE, TAB, TAB_RECEIPT, VOUCHER_STATE } from '../contract/tabs.ts'
+import * as Type from '../contract/schema.ts'
+import { type CHANNEL_STATE, type NEXT_PRICE, type TAB, TAB_RECEIPT, type VOUCHER_STATE } from '../contract/tabs.ts'
 import { addressText } from './chain-json.ts'
 
 /** How a tab stands, in the words of x402 `batch-settlement`. */
@@ -36,6 +38,16 @@ export function tabReceiptJson({ receipt, signature }: SignedTabReceipt): Static
     cumulative: cumulative.toString(),
     signature,
   }
+}
+
+/** Reads a receipt from JSON; a text says what is wrong with it, after its name. */
+export function readTabReceipt(given: unknown): SignedTabReceipt | string {
+  const read = Type.decode(TAB_RECEIPT, given)
+  if (read === undefined) return ' must be a receipt as this node gives them'
+  const { signature, charged, cumulative, ...rest } = read
+  if (BigInt(charged) > AMOUNT_MAX || BigInt(cumulative) > AMOUNT_MAX) return ' has an amount that is too large'
+  const amounts = { charged: amount(BigInt(charged)), cumulative: amount(BigInt(cumulative)) }
+  return { receipt: { ...rest, ...amounts } as SignedTabReceipt['receipt'], signature }
 }
 
 /** What the next call of a service costs, and up to which height. */

@@ -1,25 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { LAUNCH_RULES, TAB_RULES } from '../../config/networks/rules.ts'
+import type { Amount } from '../../consensus/primitives/amount.ts'
 import { toHex } from '../../consensus/primitives/bytes.ts'
-import type { Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
+import type { ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import { requestCommitment } from '../../consensus/tx/request-hash.ts'
 import { tabQueryMessage, voucherMessage } from '../../consensus/tx/tab-messages.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
+import { TabCounter } from '../../rpc/market/tab-counter.ts'
 import type { MarketApi, NodeApi } from '../../rpc/node/node-api.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../rpc/server/limits.ts'
 import { createServer } from '../../rpc/server/server.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
 import { ask, type CallView, type JsonBody, post, type Reply } from './api.ts'
-import { wallet } from './chain.ts'
-import { AGAIN, closeMarkets, type MarketParts, SHOP, TestMarket } from './market.ts'
-import { testRuleBook } from './network.ts'
-import { MemoryTabDesk } from './tab-desk.ts'
+import { AGAIN, closeMarkets, SHOP, type TestMarket } from './market.ts'
+import { closeTabShops, TabShop, type TabShopParts, type TestTab } from './tabs.ts'
 import { units } from './unsigned.ts'
-
-const RECEIPT_SEED = Buffer.alloc(32, 7)
 
 /** What a voucher is signed over. What is left out continues the tab. */
 export interface VoucherChange {
@@ -37,23 +34,23 @@ export interface VoucherPayload {
   readonly voucher: JsonBody
 }
 
-/** A payer with one open tab. */
+/** A payer with a tab, who speaks to the seller over the wire alone. */
 export class TabPayer {
   readonly tabId: TxId
   readonly opening: Transaction
-  readonly deposit: bigint
+  readonly deposit: Amount
   readonly #door: TabDoor
   readonly #seed: Uint8Array
   seq = 0
   /** Sum that the payer allowed so far. */
   ceiling = 0n
 
-  constructor(door: TabDoor, opening: Transaction, seed: Uint8Array, deposit: bigint) {
+  constructor(door: TabDoor, { opening, tabId, seed }: TestTab) {
     this.#door = door
     this.opening = opening
-    this.tabId = opening.txId
+    this.tabId = tabId
     this.#seed = seed
-    this.deposit = deposit
+    this.deposit = (opening.body as Extract<Transaction['body'], { kind: 'tab_open' }>).payload.deposit
   }
 
   /** The next voucher, for one request. */
@@ -82,44 +79,47 @@ export class TabPayer {
 }
 
 /** Parts of a door that a test may replace. */
-export interface DoorParts extends MarketParts {
+export interface DoorParts extends TabShopParts {
   readonly stable?: DollarRail
   readonly limits?: Partial<HttpLimits>
 }
 
 const opened: TabDoor[] = []
 
-/** A server on a real socket over a market that takes tabs. The test mines the blocks. */
+/** A server on a real socket over a seller that takes tabs, with its LevelDB. The test mines the blocks. */
 export class TabDoor {
-  readonly market: TestMarket
-  readonly desk: MemoryTabDesk
+  readonly shop: TabShop
   readonly node: NodeApi
   readonly url: string
   /** Exceptions that the node met while it answered: bugs. */
   readonly errors: unknown[]
+  /** How often a signature of a tab was checked. */
+  readonly checks: { count: number }
   readonly #app: FastifyInstance
 
-  private constructor(
-    { market, desk, node }: Pick<TabDoor, 'market' | 'desk' | 'node'>,
-    { url, app, errors }: { readonly url: string; readonly app: FastifyInstance; readonly errors: unknown[] },
-  ) {
-    this.market = market
-    this.desk = desk
-    this.node = node
-    this.url = url
-    this.errors = errors
+  private constructor(made: Pick<TabDoor, 'shop' | 'node' | 'url' | 'errors' | 'checks'>, app: FastifyInstance) {
+    this.shop = made.shop
+    this.node = made.node
+    this.url = made.url
+    this.errors = made.errors
+    this.checks = made.checks
     this.#app = app
     opened.push(this)
   }
 
   static async open({ stable, limits = {}, ...parts }: DoorParts = {}): Promise<TabDoor> {
-    const ruleBook = testRuleBook({ tx: { ...LAUNCH_RULES.tx, tabs: TAB_RULES } })
-    const market = await TestMarket.open({ ruleBook, ...parts })
-    const desk = new MemoryTabDesk(market, RECEIPT_SEED)
-    const receiptKey = toHex(NATIVE_BACKEND.publicKeyEd25519(RECEIPT_SEED)) as Hash
-    const terms = { agentId: SHOP, receiptKey, minDeposit: units(2_000_000n), minCloseDelay: 1_200 }
-    await market.mine([await market.test.tx(wallet(2), 'tab_terms', terms)])
-    const node = nodeOf(market, desk, stable ?? null)
+    const checks = { count: 0 }
+    const backend = {
+      verifyEd25519: (...signed: Parameters<typeof NATIVE_BACKEND.verifyEd25519>): boolean => {
+        checks.count += 1
+        return NATIVE_BACKEND.verifyEd25519(...signed)
+      },
+    }
+    const shop = await TabShop.open({ ...parts, rail: { backend, ...parts.rail } })
+    const { market, rail, store } = shop
+    const { chain } = market.test
+    const tabs = new TabCounter({ rail, chain, store, shop: market.shop, backend, clock: market.time })
+    const node = nodeOf(market, { tabs, stable: stable ?? null })
     const errors: unknown[] = []
     const app = await createServer(node, {
       limits: { ...DEFAULT_HTTP_LIMITS, ...limits },
@@ -128,7 +128,11 @@ export class TabDoor {
       onAnswer: () => {},
     })
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
-    return new TabDoor({ market, desk, node }, { url, app, errors })
+    return new TabDoor({ shop, node, url, errors, checks }, app)
+  }
+
+  get market(): TestMarket {
+    return this.shop.market
   }
 
   get network() {
@@ -137,21 +141,17 @@ export class TabDoor {
 
   /** What a call of {@link AGAIN} costs. */
   get price(): bigint {
-    return this.desk.factor * this.market.priceOf(AGAIN)
+    return this.market.priceOf(AGAIN)
   }
 
-  /** Signs an opening, without sending it. */
-  async openingOf(from: number, deposit = 100n * this.price, change: object = {}) {
-    const seed = new Uint8Array(randomBytes(32))
-    const voucherKey = toHex(NATIVE_BACKEND.publicKeyEd25519(seed)) as Hash
-    const terms = { agentId: SHOP, deposit: units(deposit), term: 1_200, closeDelay: 1_200, scheme: 0x11 }
-    const opening = await this.market.test.tx(wallet(from), 'tab_open', { ...terms, voucherKey, ...change })
-    return new TabPayer(this, opening, seed, deposit)
+  /** A payer whose opening is signed and not sent. */
+  async newPayer(change: Parameters<TabShop['opening']>[0] = {}, from = 1): Promise<TabPayer> {
+    return new TabPayer(this, await this.shop.opening(change, from))
   }
 
   /** A payer whose tab is open. */
-  async payer(from = 1, deposit = 100n * this.price): Promise<TabPayer> {
-    const payer = await this.openingOf(from, deposit)
+  async payer(from = 1): Promise<TabPayer> {
+    const payer = await this.newPayer({}, from)
     await this.market.mine([payer.opening])
     return payer
   }
@@ -205,13 +205,14 @@ export async function closeDoors(): Promise<void> {
     await door.close()
     errors.push(...door.errors)
   }
+  await closeTabShops()
   await closeMarkets()
   if (errors.length > 0) throw errors[0]
 }
 
-function nodeOf(market: TestMarket, tabs: MemoryTabDesk, stable: DollarRail | null): NodeApi {
+function nodeOf(market: TestMarket, rails: Pick<MarketApi, 'tabs' | 'stable'>): NodeApi {
   const { shop, price, store, settler, sender, mempool, till } = market
-  const api = { shop, price, store, settler, sender, till, settings: DEFAULT_MARKET_SETTINGS, stable, tabs }
+  const api = { shop, price, store, settler, sender, till, settings: DEFAULT_MARKET_SETTINGS, ...rails }
   return {
     version: 'test',
     startedAtMs: 0,

@@ -30,7 +30,13 @@ interface Task {
 
 async function say(door: TabDoor, data: object, payload?: object, taskId?: string): Promise<Task> {
   const metadata = payload === undefined ? {} : { 'x402.payment.payload': paymentOf(payload) }
-  const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ data }], metadata, ...(taskId !== undefined && { taskId }) }
+  const message = {
+    messageId: 'm',
+    role: 'ROLE_USER',
+    parts: [{ data }],
+    metadata,
+    ...(taskId !== undefined && { taskId }),
+  }
   const call = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }
   return (await post<{ result: { task: Task } }>(door.url, '/a2a', call)).body.result.task
 }
@@ -61,7 +67,10 @@ describe('over MCP', () => {
     expect(refused.isError).toBe(true)
     expect(refused.structuredContent).toMatchObject({ x402Version: 2, code: 'tab_seq_used' })
     expect(optionsIn(refused.structuredContent)).toMatchObject([
-      { scheme: 'batch-settlement', extra: { channelState: { nextSeq: 2 }, voucherState: { seq: 1 }, lastReceipt: { n: 1 } } },
+      {
+        scheme: 'batch-settlement',
+        extra: { channelState: { nextSeq: 2 }, voucherState: { seq: 1 }, lastReceipt: { n: 1 } },
+      },
     ])
     const failed = await tool(door, 'fail', payer.voucher('fail', { seq: 2, ceiling: 2n * door.price }))
     expect(failed).toMatchObject({
@@ -77,7 +86,7 @@ describe('over MCP', () => {
     const ended = await tool(door, '', payer.refund())
     expect(ended.structuredContent).toMatchObject({ closing: true, tabId: payer.tabId })
     expect(ended._meta?.['x402/payment-response']).toMatchObject({ success: true, extra: { channelState: {} } })
-    expect([...door.desk.closing]).toEqual([payer.tabId])
+    expect((await door.shop.store.tab(payer.tabId))?.refundAskedAtMs).toBe(door.market.time.now())
   })
 
   it('the argument `payment` stays native: a voucher in it is refused with its place', async () => {
@@ -99,7 +108,10 @@ describe('over A2A', () => {
     const waiting = await say(door, data)
     const required = waiting.status.message.metadata['x402.payment.required'] as JsonBody
     expect(optionsIn(required).map(({ scheme }) => scheme)).toEqual(['native-x402', 'batch-settlement'])
-    for (const task of [await say(door, data, payer.voucher('ok'), waiting.id), await say(door, data, payer.voucher('ok'))]) {
+    for (const task of [
+      await say(door, data, payer.voucher('ok'), waiting.id),
+      await say(door, data, payer.voucher('ok')),
+    ]) {
       expect(task.status.state).toBe('TASK_STATE_COMPLETED')
       expect(task.artifacts?.[0]?.parts[0]?.data).toMatchObject({ paid: true, receipt: { rail: 'tab' } })
       expect(task.status.message.metadata['x402.payment.receipts']).toMatchObject([
@@ -114,7 +126,10 @@ describe('over A2A', () => {
     await say(door, { serviceId: AGAIN, request: 'ok' }, payer.voucher('ok'))
     const refused = await say(door, { serviceId: AGAIN, request: 'ok' }, payer.voucher('ok', { seq: 1 }))
     const { metadata } = refused.status.message
-    expect([metadata['x402.payment.status'], metadata['x402.payment.error']]).toEqual(['payment-required', 'tab_seq_used'])
+    expect([metadata['x402.payment.status'], metadata['x402.payment.error']]).toEqual([
+      'payment-required',
+      'tab_seq_used',
+    ])
     expect(optionsIn(metadata['x402.payment.required'] as JsonBody)).toMatchObject([
       { scheme: 'batch-settlement', extra: { voucherState: { seq: 1 } } },
     ])

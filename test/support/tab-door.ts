@@ -5,7 +5,7 @@ import { toHex } from '../../consensus/primitives/bytes.ts'
 import type { ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import { requestCommitment } from '../../consensus/tx/request-hash.ts'
 import { tabQueryMessage, voucherMessage } from '../../consensus/tx/tab-messages.ts'
-import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { encodeTransaction, type Transaction } from '../../consensus/tx/transaction.ts'
 import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
 import { TabCounter } from '../../rpc/market/tab-counter.ts'
@@ -122,7 +122,7 @@ export class TabDoor {
     const node = nodeOf(market, { tabs, stable: stable ?? null })
     const errors: unknown[] = []
     const app = await createServer(node, {
-      limits: { ...DEFAULT_HTTP_LIMITS, ...limits },
+      limits: { ...DEFAULT_HTTP_LIMITS, delayMsMax: 100_000, ...limits },
       trustProxy: false,
       onError: (error) => void errors.push(error),
       onAnswer: () => {},
@@ -164,6 +164,11 @@ export class TabDoor {
   ): Promise<Reply<CallView>> {
     const signed = payload === null ? {} : { 'payment-signature': headerOf(payload) }
     return post(this.url, `/api/x402/${serviceId}${query}`, { request }, { ...signed, ...headers })
+  }
+
+  /** Hands a transaction over at `POST /api/tabs`. */
+  handOver(tx: Transaction): Promise<Reply> {
+    return post(this.url, '/api/tabs', { transaction: toHex(encodeTransaction(tx)) })
   }
 
   /** A GET of the paid address. */

@@ -164,7 +164,7 @@ describe('the documents', () => {
     expect((await entries()).map(({ takesTabs }) => takesTabs)).toEqual([true, true, false])
     const { body } = await ask<{ facilitators: JsonBody[]; tabs: JsonBody }>(door.url, '/.well-known/x402')
     expect(body.tabs).toMatchObject({
-      ...{ mode: 'live', scheme: 'batch-settlement', network: 'farthing:1', asset: 'FAR', minDeposit: '2000000' },
+      ...{ mode: 'live', scheme: 'batch-settlement', network: 'farthing:1', asset: 'FAR', minDeposit: '1000000' },
       open: `${door.url}/api/tabs`,
     })
     for (const path of ['/llms.txt', '/llms-full.txt'])

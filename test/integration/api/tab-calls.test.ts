@@ -77,18 +77,19 @@ describe('a call that is paid from a tab', () => {
         expect(verdict(await door.call('ok', null, { [name]: base64(payment) }))).toBe('200 paid')
   })
 
-  it('waits for its deposit, which another request hands over', async () => {
+  it('waits for its deposit, which can be handed over here too', async () => {
     const door = await TabDoor.open()
     const payer = await door.newPayer()
     const deposit = { ...payer.voucher('ok'), type: 'deposit', transaction: payer.tabId }
     const early = await door.call('ok', deposit)
     expect([verdict(early), early.body.accepts, early.headers.get('retry-after')]).toEqual([
-      '402 payment_unconfirmed',
-      [],
+      ...['402 payment_not_found', []],
       '1',
     ])
-    await door.market.mine([payer.opening])
-    expect(verdict(await door.call('ok', deposit))).toBe('200 paid')
+    expect((await door.handOver(payer.opening)).body).toMatchObject({ tabId: payer.tabId, status: 'mempool' })
+    const paid = door.call('ok', deposit)
+    await door.market.mineWaiting()
+    expect(verdict(await paid)).toBe('200 paid')
   })
 
   it('costs nothing if the service fails, and the receipt says so', async () => {
@@ -97,7 +98,7 @@ describe('a call that is paid from a tab', () => {
     const reply = await door.call('fail', payer.voucher('fail'))
     expect(verdict(reply)).toBe('502 upstream_failed')
     expect(told(reply)).toMatchObject({
-      error: 'it was told to fail. Nothing was charged to the tab.',
+      error: 'node-test-again failed: it was told to fail. Nothing was charged to the tab.',
       receipt: { amount: 0, amountBaseUnits: '0', tab: { n: 1, outcome: 1, charged: '0', cumulative: '0' } },
     })
     expect(told(reply)).not.toHaveProperty('refund')

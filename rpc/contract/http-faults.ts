@@ -328,6 +328,7 @@ const HTTP_FAULTS = {
   'rpc/bridge-network-not-found': [404, 'bridge_network_not_found'],
   'rpc/withdrawal-not-found': [404, 'withdrawal_not_found'],
   'rpc/no-market': [503, 'market_disabled'],
+  'rpc/no-tabs': [503, 'tabs_disabled'],
 
   'config/unknown-key': [400, 'config_unknown_key'],
   'config/value': [400, 'config_value'],

@@ -26,3 +26,9 @@ export function withUsed(window: SeqWindow, seq: number): SeqWindow {
   for (; used & 1n; used >>= 1n) low += 1
   return { low, used }
 }
+
+/** The number that a client uses next: above all that were taken, or the lowest unused one where that would be too far ahead. */
+export function nextSeqOf({ window, seqMax }: { readonly window: SeqWindow; readonly seqMax: number }): number {
+  const above = Math.max(seqMax + 1, window.low)
+  return above < window.low + SEQ_WINDOW ? above : window.low
+}

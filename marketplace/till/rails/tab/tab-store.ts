@@ -120,16 +120,20 @@ export type TabMark = Partial<Pick<TabRow, 'refundAskedAtMs' | 'lostReceipt' | '
 
 /**
  * Where the calls of tabs are kept: one row per tab, one per (tabId, seq), over all replicas of an operator. A write is on disk before
- * its promise resolves, except {@link TabStore.reserve}, {@link TabStore.begin} of repeatable work, {@link TabStore.release} and
- * {@link TabStore.prune}. A shared store throws `ClaimsAway` when it cannot be reached.
+ * its promise resolves, except {@link TabStore.reserve}, {@link TabStore.begin} of repeatable work and {@link TabStore.prune}. A shared store
+ * throws `ClaimsAway` when it cannot be reached.
  */
 export interface TabStore {
   /** Absent if the store is not shared. */
   readonly shared?: SharedClaims
+  /** The row of a tab as it is on disk. Only this may be shown to a client. */
   tab(tabId: TxId): Promise<TabRow | undefined>
-  /** The row of a tab as this process knows it, after {@link TabStore.call} or {@link TabStore.tab} asked for it. */
+  /**
+   * The row of a tab as this process knows it, once {@link TabStore.call} asked for a call of it. It is ahead of the disk by the calls under
+   * way, and by those that are being written.
+   */
   peek(tabId: TxId): TabRow | undefined
-  /** With its result. Undefined if the number was never taken, was released, or its row was deleted. */
+  /** With its result. Undefined if the number was never taken, or its row was deleted. */
   call(tabId: TxId, seq: number): Promise<TabCallRow | undefined>
 
   /**
@@ -139,8 +143,6 @@ export interface TabStore {
   reserve(call: ReservedTabCall, bounds: ReserveBounds): Promise<Reservation>
   /** Notes that the work begins. False if the call is not reserved any more, or is with another replica. */
   begin(call: ReservedTabCall): Promise<boolean>
-  /** Gives back what is reserved for a call; its number is free again. */
-  release(tabId: TxId, seq: number): Promise<void>
   /** Calls under way of this replica, and those of dead replicas, which it takes over. */
   open(): Promise<readonly ReservedTabCall[]>
   /**

@@ -4,11 +4,7 @@ import { ClaimsAway } from '../../marketplace/till/claim-store.ts'
 import type { PostgresPlace } from './postgres-place.ts'
 
 /** Runs a query with its values; rows are as the driver reads them. Each connection plans a query with a name only once. */
-export type Query = <R extends object>(
-  sql: string,
-  values?: readonly unknown[],
-  name?: string,
-) => Promise<readonly R[]>
+export type Query = <R extends object>(sql: string, values?: readonly unknown[], name?: string) => Promise<readonly R[]>
 
 /** Maximum wait for a connection, free or new. */
 const CONNECT_MS = 5_000

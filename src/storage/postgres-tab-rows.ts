@@ -9,7 +9,7 @@ import {
   type TabCallRow,
   type TabRow,
 } from '../../marketplace/till/rails/tab/tab-store.ts'
-import { callRowOf, callRowText, receiptOf, receiptText, voucherOf } from './tab-json.ts'
+import { callRowOf, callRowText, receiptFrom, receiptText, voucherFrom } from './tab-json.ts'
 
 /** The row of a tab as the driver reads {@link TAB_COLUMNS}: numbers of more than 32 bits are texts. */
 export interface TabColumns {
@@ -52,8 +52,8 @@ export function tabOf(row: TabColumns): TabRow {
     receipts: Number(row.receipts),
     window: { low: Number(row.low), used: usedOf(row.used) },
     seqMax: Number(row.seqMax),
-    voucher: voucher === null ? null : voucherOf(voucher),
-    lastReceipt: lastReceipt === null ? null : receiptOf(lastReceipt),
+    voucher: voucher === null ? null : voucherFrom(voucher),
+    lastReceipt: lastReceipt === null ? null : receiptFrom(lastReceipt),
     refundAskedAtMs: numberOf(row.refundAskedAt),
     lostReceipt: numberOf(row.lostReceipt),
     finalReceipts: Number(row.finalReceipts),
@@ -83,7 +83,7 @@ export function tabArrays(tabs: readonly TabRow[]): readonly (readonly unknown[]
     ({ window }) => windowValues(window)[1],
     ({ lastReceipt }) => lastReceipt && receiptText(lastReceipt),
   ]
-  return columns.map((valueOf) => tabs.map(valueOf))
+  return columns.map((column) => tabs.map(column))
 }
 
 /** An ended call with its receipt. */
@@ -103,7 +103,7 @@ export function callArrays(calls: readonly SealedCall[]): readonly (readonly unk
     ({ ended }) => (ended.result === null ? 0 : Buffer.byteLength(ended.result)),
     ({ ended }) => ended.result,
   ]
-  return columns.map((valueOf) => calls.map(valueOf))
+  return columns.map((column) => calls.map(column))
 }
 
 function usedOf(bytes: Uint8Array): bigint {

@@ -242,8 +242,8 @@ export class PostgresTabStore implements TabStore {
       ) SELECT held.*, EXISTS (SELECT FROM me) AS "isMember",
           EXISTS (SELECT FROM ${this.#schema}.tabs WHERE id = $2) AS "isKnown"
         FROM (VALUES (1)) AS one (one) LEFT JOIN held ON true`
-    const call_ = [this.#presence.id, tabId, seq, price, claimed.toString(), receipts, most.toString()]
-    const values = [...call_, voucher.ceiling.toString(), voucherText(voucher), callRowText(call)]
+    const held = [this.#presence.id, tabId, seq, price, claimed.toString(), receipts, most.toString()]
+    const values = [...held, voucher.ceiling.toString(), voucherText(voucher), callRowText(call)]
     try {
       const [row] = await this.#database.query<HeldColumns>(sql, values, 'tab-reserve')
       return row as HeldColumns
@@ -266,7 +266,7 @@ export class PostgresTabStore implements TabStore {
     const calls = (await query<Row>(read, values, 'tab-ended')).map((row) => {
       const call = row.owner === this.#presence.id ? null : callOf(row)
       const answer = call !== null && isAnswered(call) ? call : null
-      return [`${row.tabId}:${row.seq}`, { owner: row.owner, answer }] as const
+      return [callIdOf({ tabId: row.tabId, seq: Number(row.seq) }), { owner: row.owner, answer }] as const
     })
     return { tabs: new Map(tabs.map((row) => [row.id, tabOf(row)])), calls: new Map(calls) }
   }

@@ -103,11 +103,11 @@ export function tabStoreSuite(name: string, make: () => TabStoreFixture): void {
 
     it('holds amounts of any size exactly', async () => {
       const ceiling = AMOUNT_MAX
-      const call = { ...reserved(1), price: `${ceiling - 1n}` }
-      const large = { ...call, voucher: { ...call.voucher, ceiling } }
-      const bounds = { most: ceiling, claimed: units(1), receipts: 0 }
-      expect(await store.reserve(large, bounds)).toEqual({ is: 'held' })
-      await store.commit([{ ...delivering(large), charge: (ceiling - 1n) as never }], sealed)
+      const call = reserved(1, { price: ceiling - 1n, ceiling })
+      expect(await store.reserve(call, { most: units(ceiling), claimed: units(1), receipts: 0 })).toEqual({
+        is: 'held',
+      })
+      await store.commit([delivering(call)], sealed)
       expect(await store.tab(tabIdOf(1))).toMatchObject({ charged: ceiling, voucher: { ceiling } })
     })
 
@@ -197,7 +197,10 @@ export function tabStoreSuite(name: string, make: () => TabStoreFixture): void {
           Array.from({ length: 40 }, (_, i) => i + 1),
         )
         let sum = 0n
-        for (const { charged, cumulative } of receipts) expect(cumulative).toBe((sum += charged))
+        for (const { charged, cumulative } of receipts) {
+          sum += charged
+          expect(cumulative).toBe(sum)
+        }
         expect(await store.tab(tab)).toMatchObject({
           charged: sum,
           receipts: 40,

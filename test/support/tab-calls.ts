@@ -20,7 +20,7 @@ export const sealed = sealer(
 export const tabIdOf = (number: number): TxId => number.toString(16).padStart(64, '0') as TxId
 
 /** Amount of so many base units. */
-export const units = (value: number): Amount => amount(BigInt(value))
+export const units = (value: number | bigint): Amount => amount(BigInt(value))
 
 /** Bounds of a tab of which nothing was claimed. */
 export const upTo = (most: number): ReserveBounds => ({ most: units(most), claimed: units(0), receipts: 0 })
@@ -28,9 +28,8 @@ export const upTo = (most: number): ReserveBounds => ({ most: units(most), claim
 /** Facts of a call that a test chooses. */
 export interface CallFacts {
   readonly tab?: number
-  readonly price?: number
-  /** By default no bound. */
-  readonly ceiling?: number
+  readonly price?: number | bigint
+  readonly ceiling?: number | bigint
   readonly isRepeatable?: boolean
 }
 
@@ -61,10 +60,10 @@ export function begun(call: ReservedTabCall): ReservedTabCall {
 /** The end of a call: delivered for its price, or for another charge. */
 export function delivering(
   call: ReservedTabCall,
-  { charge = Number(call.price), result = '{"echo":"€"}', finishedAtMs = 9 } = {},
+  { charge = call.price as string | number, result = '{"echo":"€"}', finishedAtMs = 9 } = {},
 ): EndedTabCall {
   const resultHash = 'ef'.repeat(32) as Hash
-  return { call, charge: units(charge), result, resultHash, reason: null, message: null, finishedAtMs }
+  return { call, charge: units(BigInt(charge)), result, resultHash, reason: null, message: null, finishedAtMs }
 }
 
 /** The end of a call whose service failed: nothing is charged. */

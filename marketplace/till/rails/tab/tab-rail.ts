@@ -104,7 +104,10 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   }
 
   judge(order: TabOrder, known: TabCallRow | undefined): Standing {
-    return known === undefined ? judgeTabCall(this.#parts, order) : this.#taken(known, order)
+    if (known !== undefined) return this.#taken(known, order)
+    // Another call with this voucher was taken since the store was asked. What it reserved must not count against this one.
+    if (this.till.isRunning(order.identity.id)) return { is: 'moved' }
+    return judgeTabCall(this.#parts, order)
   }
 
   mayJoin({ claim }: Pick<Held<TabCallRow, TabIdentity>, 'claim'>, order: TabOrder): Fault | null {

@@ -153,7 +153,10 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     if (this.till.isAbandoned) return null
     const { clock, shop } = this.#deps
     const definition = shop.offer(call.serviceId)?.definition
-    return ok(await this.#commits.add(endOf(call as ReservedTabCall, outcome, { definition, nowMs: clock.now() })))
+    const answered = await this.#commits.add(
+      endOf(call as ReservedTabCall, outcome, { definition, nowMs: clock.now() }),
+    )
+    return answered && ok(answered)
   }
 
   takeUp(_: TabCallRow, isInHand: boolean): boolean {

@@ -17,6 +17,7 @@ import { CLOSURES } from '../marketplace/ledger/closures.ts'
 import { escrowModule } from '../marketplace/ledger/escrow.ts'
 import { HISTORY } from '../marketplace/ledger/history.ts'
 import { OUTCOMES } from '../marketplace/ledger/outcomes.ts'
+import { tabModule } from '../marketplace/ledger/tabs.ts'
 import { NATIVE_BACKEND } from './crypto/native-backend.ts'
 
 const { symbol } = LAUNCH_RULES.coin
@@ -29,6 +30,7 @@ export const PROTOCOL: Protocol = {
   modules: [
     rewardModule,
     escrowModule,
+    tabModule,
     accountModule,
     tokenModule,
     stableModule,
@@ -44,6 +46,7 @@ export const PROTOCOL: Protocol = {
     ...ammModule.handlers,
     ...agentModule.handlers,
     ...escrowModule.handlers,
+    ...tabModule.handlers,
     ...stakingModule.handlers,
     ...bridgeModule.handlers,
   } satisfies KindHandlers,

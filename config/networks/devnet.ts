@@ -4,7 +4,7 @@ import type { StakingTier } from '../../consensus/ledger/rules.ts'
 import { DEV_ADDRESSES } from './dev-keys.ts'
 import { DEVNET_LEDGERS } from './devnet-ledgers.ts'
 import { MAINNET } from './mainnet.ts'
-import { COIN, LAUNCH_RULES } from './rules.ts'
+import { COIN, LAUNCH_RULES, TAB_RULES } from './rules.ts'
 
 /** Locks of the staking tiers in blocks, short enough for trying them out. */
 const LOCKS = [10, 100, 1_000, 10_000]
@@ -25,6 +25,7 @@ export const DEVNET: NetworkParams = {
       fromHeight: 0,
       rules: {
         ...LAUNCH_RULES,
+        tx: { ...LAUNCH_RULES.tx, tabs: TAB_RULES },
         block: {
           ...LAUNCH_RULES.block,
           powLimit: targetOfWork(1_000n),

@@ -3,7 +3,7 @@ import type { BlockRules } from '../../consensus/block/rules.ts'
 import type { Rules } from '../../consensus/chain/params.ts'
 import type { BridgeRules, CoinRules, MarketRules, StakingRules, TokenRules } from '../../consensus/ledger/rules.ts'
 import type { TokenSymbol } from '../../consensus/primitives/ids.ts'
-import type { TxRules } from '../../consensus/tx/rules.ts'
+import type { TabRules, TxRules } from '../../consensus/tx/rules.ts'
 import { BRIDGE_NETWORKS } from './bridge.ts'
 
 /** Base units of one native coin. */
@@ -76,6 +76,19 @@ const STAKING: StakingRules = {
 }
 
 const BRIDGE: BridgeRules = { networks: BRIDGE_NETWORKS, dayBlocks: DAY_BLOCKS, rotationDelay: DAY_BLOCKS }
+
+/** Tabs, for the step of a network that brings them: terms of 1 hour to 30 days, delays of 20 minutes to a day. */
+export const TAB_RULES: TabRules = {
+  depositMin: 1_000_000n,
+  terms: [1_200, DAY_BLOCKS, 7 * DAY_BLOCKS, 30 * DAY_BLOCKS],
+  closeDelays: [400, 1_200, DAY_BLOCKS],
+  callBurn: 20_000n,
+  burnDivisor: 100n,
+  countedAmount: TX.invokeAmountMin,
+  perVoucher: 200,
+  openReturn: 1_600,
+  closeMove: 800,
+}
 
 /** Rules that every network starts with; each network overrides what it must. */
 export const LAUNCH_RULES: Rules = {

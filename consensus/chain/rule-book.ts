@@ -1,6 +1,7 @@
 import { shortSha256, taggedHashHex } from '../crypto/hash.ts'
 import type { SignatureBackend } from '../crypto/hybrid.ts'
 import type { SignatureJob, SigningNetwork } from '../crypto/signing.ts'
+import { type TabSignature, verifyTabSignature } from '../crypto/tab-signing.ts'
 import { verifyJob } from '../crypto/verifier.ts'
 import type { KindHandlers, LedgerModule } from '../ledger/module.ts'
 import { assert } from '../primitives/assert.ts'
@@ -41,6 +42,8 @@ export interface RuleBook extends Protocol {
   readonly fingerprintAt: (height: number) => Hash
   /** Verdicts are remembered: miners and validators ask repeatedly. */
   readonly verifies: (job: SignatureJob) => boolean
+  /** Remembered, too. */
+  readonly verifiesTab: (job: TabSignature) => boolean
   readonly tableOf: (key: StateKey) => AnyStateTable
 }
 
@@ -51,7 +54,7 @@ export function createRuleBook(params: NetworkParams, protocol: Protocol): RuleB
   const genesis = computeGenesis(params, protocol.modules)
   const { chainId } = (params.steps[0] as RuleStep).rules.tx
   const fingerprints = params.steps.map((_, i) =>
-    fingerprintOf({ ...params, steps: params.steps.slice(0, i + 1) }, [...tables.values()]),
+    fingerprintOf({ ...params, steps: params.steps.slice(0, i + 1) }, protocol.modules),
   )
   const at = (height: number): Rules =>
     (params.steps.findLast(({ fromHeight }) => fromHeight <= height) as RuleStep).rules
@@ -61,6 +64,7 @@ export function createRuleBook(params: NetworkParams, protocol: Protocol): RuleB
     genesis,
     network: { chainId, genesis: genesis.block.id },
     verifies: rememberingVerifier(protocol.signatures),
+    verifiesTab: rememberingTabVerifier(protocol.signatures),
     at,
     endedAt: (height) =>
       params.steps.some(({ fromHeight }) => fromHeight > 0 && fromHeight === height) ? at(height - 1) : null,
@@ -87,12 +91,25 @@ function rememberingVerifier(backend: SignatureBackend): RuleBook['verifies'] {
       shortSha256(signature),
     ])
     const id = toHex(shortSha256(concat(encodeText(job.domain), shortSha256(job.message), ...parts)))
-    const known = verdicts.get(id)
-    if (known !== undefined) return known
-    const verdict = verifyJob(backend, job)
-    verdicts.set(id, verdict)
-    return verdict
+    return remembered(verdicts, id, () => verifyJob(backend, job))
   }
+}
+
+function rememberingTabVerifier(backend: SignatureBackend): RuleBook['verifiesTab'] {
+  const verdicts = new LruMap<string, boolean>(VERDICTS_KEPT)
+  return (job) => {
+    // All parts have a fixed length, or the signature is refused.
+    const id = toHex(shortSha256(concat(job.key, job.signature, job.message)))
+    return remembered(verdicts, id, () => verifyTabSignature(backend, job))
+  }
+}
+
+function remembered(verdicts: LruMap<string, boolean>, id: string, verify: () => boolean): boolean {
+  const known = verdicts.get(id)
+  if (known !== undefined) return known
+  const verdict = verify()
+  verdicts.set(id, verdict)
+  return verdict
 }
 
 function tablesByPrefix(modules: readonly LedgerModule[]): ReadonlyMap<string, AnyStateTable> {
@@ -105,9 +122,13 @@ function tablesByPrefix(modules: readonly LedgerModule[]): ReadonlyMap<string, A
   return tables
 }
 
-function fingerprintOf(params: NetworkParams, tables: readonly AnyStateTable[]): Hash {
-  const kinds = TX_KIND_NAMES.map((kind) => [kind, TX_KINDS[kind].number])
-  const state = tables.map(({ name, prefix, rooted }) => [name, prefix, rooted])
+/** A ledger that a later step brings is left out, so that nodes of an earlier release agree up to that step. */
+function fingerprintOf(params: NetworkParams, modules: readonly LedgerModule[]): Hash {
+  const { rules } = params.steps.at(-1) as RuleStep
+  const ledgers = modules.filter(({ isIn }) => isIn === undefined || isIn(rules))
+  const handled = new Set(ledgers.flatMap(({ handlers }) => Object.keys(handlers)))
+  const kinds = TX_KIND_NAMES.filter((kind) => handled.has(kind)).map((kind) => [kind, TX_KINDS[kind].number])
+  const state = ledgers.flatMap(({ tables }) => tables).map(({ name, prefix, rooted }) => [name, prefix, rooted])
   return taggedHashHex(
     'rules',
     encodeText(canonicalJson({ kinds, state, steps: params.steps, genesis: params.genesis })),

@@ -1,4 +1,5 @@
 import type { SignatureJob, SigningNetwork } from '../crypto/signing.ts'
+import type { TabSignature } from '../crypto/tab-signing.ts'
 import type { Amount } from '../primitives/amount.ts'
 import type { Fault } from '../primitives/fault.ts'
 import type { Overlay, ValueChange } from '../state/overlay.ts'
@@ -36,7 +37,7 @@ export interface TxContext {
   /** Place of the transaction in its block. */
   readonly index: number
   readonly overlay: Overlay
-  /** For `agent_receipt`: sets the outcome number of each entry, for the receipt. */
+  /** For `agent_receipt` and `tab_claim`: sets the outcome number of each entry, for the receipt. */
   readonly reportEntries: (numbers: readonly number[]) => void
   /** Sets computed amounts for the receipt; at most `RECEIPT_AMOUNTS_MAX`. */
   readonly reportAmounts: (amounts: readonly Amount[]) => void
@@ -44,6 +45,8 @@ export interface TxContext {
   readonly network: SigningNetwork
   /** Only for signatures that the transaction's weight has paid for. */
   readonly verifies: (job: SignatureJob) => boolean
+  /** The same for the signature of a tab's key. */
+  readonly verifiesTab: (job: TabSignature) => boolean
 }
 
 /** The fee is taken before `apply` runs, and the invariants are checked after it. */
@@ -68,6 +71,8 @@ export interface LedgerModule {
   readonly name: string
   readonly tables: readonly AnyStateTable[]
   readonly handlers: Partial<KindHandlers>
+  /** Whether the rules have this ledger. Absent: every network began with it. */
+  readonly isIn?: (rules: LedgerRules) => boolean
   /** Effects due at the start of a block. They always run in full; the yields let the caller pause. */
   readonly beginBlock?: (context: BlockContext) => Iterable<void>
   /**

@@ -41,6 +41,9 @@ const REWARD = container('RewardReceipt', { height: uint32, miner: hex32<Address
 /** At the start of a block: an escrow that was open at its deadline went back to its caller. */
 const REFUND = container('RefundReceipt', { txId: hex32<TxId>(), caller: hex32<Address>(), amount: uint128 })
 
+/** At the start of a block: what was left of a tab at its end went back to its payer. */
+const TAB_RETURN = container('TabReturnReceipt', { tabId: hex32<TxId>(), payer: hex32<Address>(), amount: uint128 })
+
 /**
  * At the end of a block: the base fees burned, the subsidy minted, the stakers' share of it, and the miner's reward,
  * which includes the tips.
@@ -59,6 +62,7 @@ const RECEIPT_TYPES = {
   reward: { number: 2, codec: REWARD },
   refund: { number: 3, codec: REFUND },
   close: { number: 4, codec: CLOSE },
+  tab_return: { number: 5, codec: TAB_RETURN },
 } as const
 
 type ReceiptTypes = typeof RECEIPT_TYPES

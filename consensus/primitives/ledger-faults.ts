@@ -47,4 +47,17 @@ export const LEDGER_FAULTS = {
   'receipt/closed': unblamed('there is no open escrow under this transaction id'),
   'receipt/foreign': unblamed("the sender is neither owner nor settler of the escrow's agent"),
   'receipt/bad-opener': unblamed('the opener does not open the redeem lock'),
+
+  'tab/unknown': unblamed('there is no open tab {tabId}'),
+  'tab/foreign': unblamed('the sender may not do this to the tab'),
+  'tab/stale': unblamed('the claim brings nothing that is not claimed already'),
+  'tab/over-ceiling': unblamed('the claim is above the ceiling of its voucher'),
+  'tab/over-deposit': unblamed('the claim is above the deposit of the tab'),
+  'tab/sum': unblamed('the amounts of the services do not add up to what is claimed'),
+  'tab/count': unblamed('the calls of the services do not add up to the receipts'),
+  'tab/signature': unblamed('the voucher is not signed by the voucher key of the tab'),
+  'tab/no-terms': unblamed('the agent {agentId} takes no tabs'),
+  'tab/deposit-low': unblamed('the agent {agentId} takes deposits from {minimum} base units on'),
+  'tab/delay-short': unblamed('the agent {agentId} wants a close delay of at least {minimum} blocks'),
+  'tab/closing': unblamed('the tab is closing at height {closesAt}'),
 } as const

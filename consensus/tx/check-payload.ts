@@ -1,12 +1,13 @@
 import { decodeAccountKeys, encodeRawAccountKeys } from '../crypto/account-keys.ts'
 import { checkExternalAddress } from '../external/address.ts'
 import { externalTxIdBytes } from '../external/transaction-id.ts'
-import { SUPPLY_BOUND } from '../primitives/amount.ts'
 import { unreachable } from '../primitives/assert.ts'
 import { type Fault, fault } from '../primitives/fault.ts'
 import type { Address, TokenSymbol } from '../primitives/ids.ts'
 import type { Swap, TokenCreate } from './asset-payloads.ts'
 import type { Attestation, BridgeDeposit, BridgeRelease, BridgeRotate, BridgeWithdraw } from './bridge-payloads.ts'
+import { checkAmount } from './check-amount.ts'
+import { checkTab, type TabBody } from './check-tabs.ts'
 import { type AgentInvoke, type AgentReceipt, OUTCOME_FAILED, type ServicePublish } from './payloads.ts'
 import type { TxRules } from './rules.ts'
 import type { TxBody } from './transaction.ts'
@@ -31,6 +32,12 @@ export function checkPayload(body: TxBody, rules: TxRules): Fault | null {
       return checkInvoke(body.payload, rules)
     case 'agent_receipt':
       return checkEntries(body.payload)
+    case 'tab_open':
+    case 'tab_fund':
+    case 'tab_claim':
+    case 'tab_close':
+    case 'tab_terms':
+      return checkTab(body, rules.tabs)
     case 'service_retire':
     case 'unstake':
     case 'claim':
@@ -44,7 +51,7 @@ export function checkPayload(body: TxBody, rules: TxRules): Fault | null {
 
 type MarketKind = 'agent_register' | 'agent_update' | 'service_publish' | 'agent_invoke' | 'agent_receipt'
 type FreeKind = 'service_retire' | 'unstake' | 'claim' | 'token_flags' | 'token_issuer'
-type AssetBody = Exclude<TxBody, { kind: MarketKind | FreeKind }>
+type AssetBody = Exclude<TxBody, TabBody | { kind: MarketKind | FreeKind }>
 
 function checkAssets(body: AssetBody, rules: TxRules): Fault | null {
   switch (body.kind) {
@@ -99,11 +106,6 @@ function checkBridge(body: BridgeBody, rules: TxRules): Fault | null {
     default:
       return unreachable(body)
   }
-}
-
-function checkAmount(field: string, value: bigint, least: bigint): Fault | null {
-  if (value >= least && value < SUPPLY_BOUND) return null
-  return fault('tx/amount', { field, value: value.toString(), least: least.toString() })
 }
 
 function checkBelow(field: string, value: number, bound: number): Fault | null {

@@ -120,6 +120,34 @@ const MARKET = {
   },
 } as const
 
+const TABS = {
+  tab_open: {
+    agentId: 'text',
+    deposit: 'bigint',
+    term: 'integer',
+    closeDelay: 'integer',
+    scheme: 'integer',
+    voucherKey: 'hash',
+  },
+  tab_fund: { tabId: 'hash', amount: 'bigint' },
+  tab_claim: {
+    entries: {
+      list: {
+        tabId: 'hash',
+        voucher: { list: { seq: 'integer', ceiling: 'bigint', context: 'hash', signature: 'bytes' } },
+        claimed: 'bigint',
+        close: 'boolean',
+        receipts: 'integer',
+        failed: 'integer',
+        root: 'hash',
+        services: { list: { serviceId: 'text', calls: 'integer', amount: 'bigint' } },
+      },
+    },
+  },
+  tab_close: { tabId: 'hash' },
+  tab_terms: { agentId: 'text', receiptKey: 'hash', minDeposit: 'bigint', minCloseDelay: 'integer' },
+} as const
+
 /** JSON forms of every kind's payload. */
 export const PAYLOAD_FORMS: Readonly<Record<TxKind, FieldForms>> = {
   transfer: { to: 'address', amount: 'bigint', create: 'boolean' },
@@ -128,4 +156,5 @@ export const PAYLOAD_FORMS: Readonly<Record<TxKind, FieldForms>> = {
   ...STAKING,
   ...BRIDGE,
   ...MARKET,
+  ...TABS,
 }

@@ -36,6 +36,7 @@ import {
   SERVICE_RETIRE,
   TRANSFER,
 } from './payloads.ts'
+import { TAB_CLAIM, TAB_CLOSE, TAB_FUND, TAB_OPEN, TAB_TERMS } from './tab-payloads.ts'
 
 /** The closed table of transaction kinds. Other numbers are invalid. A number is never reused. */
 export const TX_KINDS = {
@@ -70,6 +71,11 @@ export const TX_KINDS = {
   service_retire: { number: 0x63, payload: SERVICE_RETIRE },
   agent_invoke: { number: 0x64, payload: AGENT_INVOKE },
   agent_receipt: { number: 0x65, payload: AGENT_RECEIPT },
+  tab_open: { number: 0x66, payload: TAB_OPEN },
+  tab_fund: { number: 0x67, payload: TAB_FUND },
+  tab_claim: { number: 0x68, payload: TAB_CLAIM },
+  tab_close: { number: 0x69, payload: TAB_CLOSE },
+  tab_terms: { number: 0x6a, payload: TAB_TERMS },
 } as const satisfies Record<string, { number: number; payload: CompositeCodec<unknown> }>
 
 /** Name of a transaction kind. */

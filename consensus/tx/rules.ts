@@ -15,6 +15,29 @@ export interface TxRules {
   readonly stakeAmountMin: bigint
   /** Grammar of addresses and transaction ids, by bridge network. */
   readonly bridgeFormats: readonly ExternalFormat[]
+  /** Absent: there are no tabs yet, and their kinds are malformed. A later step must keep them. */
+  readonly tabs?: TabRules
+}
+
+/** The rules about tabs. */
+export interface TabRules {
+  /** Least deposit of a `tab_open`, in base units. */
+  readonly depositMin: bigint
+  /** Terms that a `tab_open` may name, in blocks, ascending. A later step may only add. */
+  readonly terms: readonly number[]
+  /** Delays of a payer's close, in blocks, ascending. A later step may only add. */
+  readonly closeDelays: readonly number[]
+  /** A claim burns ceil(difference / `burnDivisor`), or this for each counted call if that is more. */
+  readonly callBurn: bigint
+  readonly burnDivisor: bigint
+  /** A claim's calls count as proven up to one for each of these base units. */
+  readonly countedAmount: bigint
+  /** Weight of a voucher's signature. */
+  readonly perVoucher: number
+  /** Surcharge of `tab_open`: for the return at the end, which consensus writes. */
+  readonly openReturn: number
+  /** Surcharge of `tab_close`: it moves that return to another block. */
+  readonly closeMove: number
 }
 
 /** What a transaction weighs beside its bytes. One byte on the wire weighs 1. */

@@ -1,5 +1,6 @@
 import type { TxKind } from './kinds.ts'
-import type { TxRules, WeightRules } from './rules.ts'
+import type { TabRules, TxRules, WeightRules } from './rules.ts'
+import type { ClaimEntry } from './tab-payloads.ts'
 import type { Transaction, TxBody } from './transaction.ts'
 
 /** Writes of an `agent_receipt` beside its entries: sender, escrow totals, native supply. */
@@ -8,7 +9,7 @@ const RECEIPT_BASE_WRITES = 3
 export const RECEIPT_ENTRY_WRITES = 5
 
 /** For each kind whose payload does not change the number of its writes: the most records that it can write. */
-const DECLARED_WRITES: Readonly<Record<Exclude<TxKind, 'agent_receipt' | 'swap'>, number>> = {
+const DECLARED_WRITES: Readonly<Record<Exclude<TxKind, 'agent_receipt' | 'swap' | 'tab_claim'>, number>> = {
   transfer: 2,
   token_create: 5,
   token_mint: 4,
@@ -38,9 +39,22 @@ const DECLARED_WRITES: Readonly<Record<Exclude<TxKind, 'agent_receipt' | 'swap'>
   service_publish: 3,
   service_retire: 2,
   agent_invoke: 4,
+  tab_open: 4,
+  tab_fund: 3,
+  tab_close: 4,
+  tab_terms: 2,
 }
 /** Writes of a swap beside its pools: sender, asset in, asset out. */
 const SWAP_BASE_WRITES = 3
+
+/** Writes of a `tab_claim` beside its entries: sender, totals of tabs, native supply. */
+const CLAIM_BASE_WRITES = 3
+/** Writes of one entry: tab, payout account, agent statistics. */
+const CLAIM_ENTRY_WRITES = 3
+/** More writes of an entry that closes its tab: payer account, list of due tabs. */
+const CLAIM_CLOSE_WRITES = 2
+/** Writes of one service of an entry: its statistics, payer record. */
+const CLAIM_SERVICE_WRITES = 2
 
 /**
  * The most records that the transaction can write. The block limit counts these, so it does not depend on the state.
@@ -51,23 +65,44 @@ export function declaredWrites(body: TxBody): number {
       return RECEIPT_BASE_WRITES + RECEIPT_ENTRY_WRITES * body.payload.entries.length
     case 'swap':
       return SWAP_BASE_WRITES + body.payload.hops.length
+    case 'tab_claim':
+      return body.payload.entries.reduce((writes, entry) => writes + claimEntryWrites(entry), CLAIM_BASE_WRITES)
     default:
       return DECLARED_WRITES[body.kind]
   }
 }
 
+function claimEntryWrites({ close, services }: ClaimEntry): number {
+  return CLAIM_ENTRY_WRITES + (close ? CLAIM_CLOSE_WRITES : 0) + CLAIM_SERVICE_WRITES * services.length
+}
+
 /** Weight of the transaction by these rules, whatever the state is. It is charged in full, never refunded. */
 export function weightOf(
   { body, witness, size }: Pick<Transaction, 'body' | 'witness' | 'size'>,
-  rules: Pick<TxRules, 'weight'>,
+  rules: Pick<TxRules, 'weight' | 'tabs'>,
 ): number {
   const { weight } = rules
   return (
     size +
     (witness.signatures.length + attestationSignatures(body)) * weight.perSignature +
     declaredWrites(body) * weight.perStateWrite +
-    surchargeOf(body, weight)
+    surchargeOf(body, weight) +
+    tabSurchargeOf(body, rules.tabs)
   )
+}
+
+function tabSurchargeOf({ kind, payload }: TxBody, tabs: TabRules | undefined): number {
+  if (tabs === undefined) return 0
+  switch (kind) {
+    case 'tab_open':
+      return tabs.openReturn
+    case 'tab_close':
+      return tabs.closeMove
+    case 'tab_claim':
+      return tabs.perVoucher * payload.entries.reduce((vouchers, { voucher }) => vouchers + voucher.length, 0)
+    default:
+      return 0
+  }
 }
 
 /** Number of signatures inside the payload that consensus checks. */

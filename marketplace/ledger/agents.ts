@@ -91,6 +91,11 @@ export function isInsider(
   return address === owner || address === payout || settlers.includes(address)
 }
 
+/** Whether the address may post receipts and claims for the agent: its owner, or a settler. */
+export function mayActFor({ owner, settlers }: Pick<Agent, 'owner' | 'settlers'>, address: Address): boolean {
+  return address === owner || settlers.includes(address)
+}
+
 const agentRegister: KindHandler<'agent_register'> = {
   spends: () => ZERO,
   apply: ({ overlay, height }, { body: { sender, payload } }) => {

@@ -22,8 +22,8 @@ import type { Address, Hash, TxId } from '../../consensus/primitives/ids.ts'
 import type { Overlay, ValueChange } from '../../consensus/state/overlay.ts'
 import { anyTable, heightKey, NATIVE_ASSET, noKey, stateTable } from '../../consensus/state/table.ts'
 import { agentIdCodec, OUTCOME_DELIVERED, type ReceiptEntry, serviceIdCodec } from '../../consensus/tx/payloads.ts'
-import { AGENTS, isInsider, liveService } from './agents.ts'
-import { AGENT_STATISTICS, countDelivery, PAYERS, SERVICE_STATISTICS } from './statistics.ts'
+import { AGENTS, isInsider, liveService, mayActFor } from './agents.ts'
+import { AGENT_STATISTICS, countDeliveries, PAYERS, SERVICE_STATISTICS } from './statistics.ts'
 
 const ESCROW_RECORD = container('Escrow', {
   agentId: agentIdCodec,
@@ -141,7 +141,7 @@ function settleEntry(overlay: Overlay, entry: ReceiptEntry, sender: Address, bur
   if (escrow === undefined) return 'receipt/closed'
   const agent = overlay.get(AGENTS, escrow.agentId)
   assert(agent !== undefined, 'an escrow of an agent that is not there')
-  if (sender !== agent.owner && !agent.settlers.includes(sender)) return 'receipt/foreign'
+  if (!mayActFor(agent, sender)) return 'receipt/foreign'
   if (outcome !== OUTCOME_DELIVERED) {
     closeEscrow(overlay, txId, escrow)
     returnToCaller(overlay, escrow)
@@ -159,7 +159,9 @@ function payOut(overlay: Overlay, escrow: Escrow, burnDivisor: bigint): void {
   burnNative(overlay, burned)
   const paid = credit(overlay, escrow.payout, subtractProven(escrow.amount, burned))
   assert(paid, 'a payout account is gone')
-  if (!escrow.insider) countDelivery(overlay, escrow, escrow.caller, escrow.amount)
+  if (escrow.insider) return
+  const { agentId, serviceId, caller } = escrow
+  countDeliveries(overlay, agentId, caller, [{ serviceId, calls: 1, charged: escrow.amount }])
 }
 
 function returnToCaller(overlay: Overlay, escrow: Escrow): void {

@@ -2,7 +2,7 @@ import { taggedHashHex } from '../../consensus/crypto/hash.ts'
 import { type Amount, add, ZERO } from '../../consensus/primitives/amount.ts'
 import { fromHex } from '../../consensus/primitives/bytes.ts'
 import { container, safeUint64, uint8, uint128, type ValueOf } from '../../consensus/primitives/codec.ts'
-import type { Address, AgentId } from '../../consensus/primitives/ids.ts'
+import type { Address, AgentId, ServiceId } from '../../consensus/primitives/ids.ts'
 import { encodeText } from '../../consensus/primitives/text.ts'
 import type { Overlay } from '../../consensus/state/overlay.ts'
 import { stateTable, textKey } from '../../consensus/state/table.ts'
@@ -45,16 +45,31 @@ export const PAYERS = stateTable<PayerName, number>({
     taggedHashHex('payer', fromHex(caller), encodeText(`${agentId}/${serviceId}`)),
 })
 
-/** Counts one delivered call. */
-export function countDelivery(overlay: Overlay, name: ServiceName, caller: Address, paid: Amount): void {
-  const payer = { ...name, caller }
-  const first = overlay.get(PAYERS, payer) === undefined
-  if (first) overlay.put(PAYERS, payer, 1)
-  const counted = ({ calls, volume, payers }: Statistics): Statistics => ({
-    calls: calls + 1,
-    volume: add(volume, paid),
-    payers: payers + (first ? 1 : 0),
-  })
-  overlay.put(SERVICE_STATISTICS, name, counted(overlay.get(SERVICE_STATISTICS, name) ?? NO_STATISTICS))
-  overlay.put(AGENT_STATISTICS, name.agentId, counted(overlay.get(AGENT_STATISTICS, name.agentId) ?? NO_STATISTICS))
+/** Calls of one service that a payer was charged for. */
+export interface Delivered {
+  readonly serviceId: ServiceId
+  readonly calls: number
+  readonly charged: Amount
+}
+
+/** Counts delivered calls of one payer. A service without a counted call adds its volume, but no payer. */
+export function countDeliveries(
+  overlay: Overlay,
+  agentId: AgentId,
+  caller: Address,
+  delivered: readonly Delivered[],
+): void {
+  for (const { serviceId, calls, charged } of delivered) {
+    const name = { agentId, serviceId }
+    const payer = { ...name, caller }
+    const first = calls > 0 && overlay.get(PAYERS, payer) === undefined
+    if (first) overlay.put(PAYERS, payer, 1)
+    const counted = (known: Statistics): Statistics => ({
+      calls: known.calls + calls,
+      volume: add(known.volume, charged),
+      payers: known.payers + (first ? 1 : 0),
+    })
+    overlay.put(SERVICE_STATISTICS, name, counted(overlay.get(SERVICE_STATISTICS, name) ?? NO_STATISTICS))
+    overlay.put(AGENT_STATISTICS, agentId, counted(overlay.get(AGENT_STATISTICS, agentId) ?? NO_STATISTICS))
+  }
 }

@@ -42,6 +42,8 @@ export function receiptToJson(prefix: string, receipt: Receipt): { readonly type
       }
     case 'refund':
       return { ...fields, caller: formatAddress(prefix, receipt.caller) }
+    case 'tab_return':
+      return { ...fields, payer: formatAddress(prefix, receipt.payer) }
     default:
       return { ...fields, miner: formatAddress(prefix, receipt.miner) }
   }

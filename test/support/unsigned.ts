@@ -1,7 +1,9 @@
 import { KEY_SCHEMES, type KeyScheme } from '../../consensus/crypto/schemes.ts'
+import { TAB_SCHEME } from '../../consensus/crypto/tab-signing.ts'
 import type { Amount } from '../../consensus/primitives/amount.ts'
 import type { Address, AgentId, Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { PayloadOf, TxKind } from '../../consensus/tx/kinds.ts'
+import type { ClaimEntry } from '../../consensus/tx/tab-payloads.ts'
 import {
   assembleTransaction,
   encodeBody,
@@ -56,6 +58,16 @@ export function unsigned<K extends TxKind>(
   return assembled.value
 }
 
+/** The public key of test 1 in RFC 8032, 7.1. */
+const ED25519_KEY = 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a' as Hash
+
+const CLAIM_SAMPLE: ClaimEntry = {
+  tabId: filled<TxId>(9),
+  voucher: [{ seq: 0, ceiling: units(400_000), context: filled<Hash>(7), signature: new Uint8Array(64).fill(6) }],
+  ...{ claimed: units(300_000), close: false, receipts: 3, failed: 1, root: filled<Hash>(5) },
+  services: [{ serviceId: serviceId('summarise'), calls: 2, amount: units(300_000) }],
+}
+
 /** Valid payloads of transfers and of each kind of the market. `change` replaces fields. */
 export const SAMPLE = {
   transfer: (change: Partial<PayloadOf<'transfer'>> = {}): PayloadOf<'transfer'> => ({
@@ -93,5 +105,25 @@ export const SAMPLE = {
       ...{ txId: filled<TxId>(9), outcome: 0, resultHash: filled<Hash>(0), opener: filled<Hash>(0), durationMs: 10 },
       ...change,
     })),
+  }),
+  tab_open: (change: Partial<PayloadOf<'tab_open'>> = {}): PayloadOf<'tab_open'> => ({
+    ...{ agentId: agentId('acme'), deposit: units(1_000_000), term: 1_200, closeDelay: 400 },
+    ...{ scheme: TAB_SCHEME, voucherKey: ED25519_KEY },
+    ...change,
+  }),
+  tab_fund: (change: Partial<PayloadOf<'tab_fund'>> = {}): PayloadOf<'tab_fund'> => ({
+    ...{ tabId: filled<TxId>(9), amount: units(5_000) },
+    ...change,
+  }),
+  tab_claim: (entries: readonly Partial<ClaimEntry>[] = [{}]): PayloadOf<'tab_claim'> => ({
+    entries: entries.map((change) => ({ ...CLAIM_SAMPLE, ...change })),
+  }),
+  tab_close: (change: Partial<PayloadOf<'tab_close'>> = {}): PayloadOf<'tab_close'> => ({
+    ...{ tabId: filled<TxId>(9) },
+    ...change,
+  }),
+  tab_terms: (change: Partial<PayloadOf<'tab_terms'>> = {}): PayloadOf<'tab_terms'> => ({
+    ...{ agentId: agentId('acme'), receiptKey: ED25519_KEY, minDeposit: units(0), minCloseDelay: 400 },
+    ...change,
   }),
 }

@@ -13,7 +13,7 @@ import {
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { type Signed, signCancellation } from './authorization.ts'
 import { BASE_SEPOLIA, type TestNetwork } from './network.ts'
-import { TOKEN_ABI, tokenCode, walletCode } from './token.ts'
+import { codeOf, TOKEN_ABI, tokenCode } from './token.ts'
 
 const GAS_MONEY = 10n ** 18n
 const RECEIPT_MS_MAX = 60_000
@@ -83,7 +83,7 @@ export class LocalChain {
   /** A contract wallet with that many units: its owner's key and its address. */
   async contractWallet(units: bigint): Promise<{ readonly owner: PrivateKeyAccount; readonly address: Address }> {
     const [owner, { address }] = [this.newKey(), this.newKey()]
-    await this.ask('hardhat_setCode', [address, walletCode()])
+    await this.ask('hardhat_setCode', [address, codeOf('ContractWallet')])
     await this.ask('hardhat_setStorageAt', [address, '0x0', padHex(owner.address, { size: 32 })])
     await this.mint(address, units)
     return { owner, address }

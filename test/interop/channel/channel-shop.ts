@@ -1,4 +1,4 @@
-import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
+import type { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
 import { toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { evmAddressOf, signDigest } from '../../../consensus/external/eip712.ts'
@@ -32,7 +32,11 @@ export function newTerms(chain: LocalChain, change: Partial<ChannelTerms> = {}) 
     leastDeposit: 0n,
     ...change,
   }
-  return { terms, authorizer: privateKeyToAccount(key), sign: (digest: Uint8Array) => signDigest(fromHex(key.slice(2)), digest) }
+  return {
+    terms,
+    authorizer: privateKeyToAccount(key),
+    sign: (digest: Uint8Array) => signDigest(fromHex(key.slice(2)), digest),
+  }
 }
 
 /** A seller that is paid in channels on a local chain, through a facilitator. */

@@ -12,7 +12,7 @@ import {
   offeredAmount,
   refundable,
 } from '../../../marketplace/till/rails/channel/checks.ts'
-import { correctiveOffer, channelOffer } from '../../../marketplace/till/rails/channel/terms.ts'
+import { channelOffer, correctiveOffer } from '../../../marketplace/till/rails/channel/terms.ts'
 import { AMOUNT, ChannelShop, rowOf } from './channel-shop.ts'
 
 let shop: ChannelShop

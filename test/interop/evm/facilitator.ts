@@ -60,8 +60,7 @@ export class LocalFacilitator {
     const facilitator = new x402Facilitator().register(`eip155:${chain.network.chainId}`, new ExactEvmScheme(signer))
     // Generation 1 has names for some known networks only.
     if (chain.network === BASE_SEPOLIA) facilitator.registerV1('base-sepolia' as never, new ExactEvmSchemeV1(signer))
-    if (takesChannels)
-      facilitator.register(`eip155:${chain.network.chainId}`, new BatchSettlementEvmScheme(signer))
+    if (takesChannels) facilitator.register(`eip155:${chain.network.chainId}`, new BatchSettlementEvmScheme(signer))
     const local = new LocalFacilitator(facilitator, keys)
     await local.open()
     return local

@@ -20,17 +20,18 @@ const SAID: Readonly<Partial<Record<FaultCode, string>>> = {
   'channel/nothing-left': 'refund_no_balance',
   'channel/unverified': 'verification_state_unavailable',
 }
-const OF_FIELDS: Readonly<Record<string, string>> = {
-  receiver: 'receiver_mismatch',
-  receiverAuthorizer: 'receiver_authorizer_mismatch',
-  token: 'token_mismatch',
-  withdrawDelay: 'withdraw_delay_mismatch',
-  channelId: 'channel_id_mismatch',
-}
+/** By the field of `channel/mismatch`. */
+const OF_FIELDS: ReadonlyMap<string, string> = new Map([
+  ['receiver', 'receiver_mismatch'],
+  ['receiverAuthorizer', 'receiver_authorizer_mismatch'],
+  ['token', 'token_mismatch'],
+  ['withdrawDelay', 'withdraw_delay_mismatch'],
+  ['channelId', 'channel_id_mismatch'],
+])
 
 /** Words about a member of the channel. */
 const FIELDS_HEARD: ReadonlyMap<string, string> = new Map([
-  ...Object.entries(OF_FIELDS).map(([field, word]) => [word, field] as const),
+  ...[...OF_FIELDS].map(([field, word]) => [word, field] as const),
   ['channel_id_invalid', 'channelId'],
   ['withdraw_delay_out_of_range', 'withdrawDelay'],
 ])
@@ -65,8 +66,12 @@ const OTHERS: ReadonlySet<string> = new Set(
 
 /** The x402 error of a fault, as official clients know it; null for a fault that is not about a channel. */
 export function channelWord({ code, detail }: Fault): string | null {
-  const word = code === 'channel/mismatch' ? OF_FIELDS[String(detail.field)] : SAID[code]
+  const word = code === 'channel/mismatch' ? OF_FIELDS.get(String(detail.field)) : saidOf(code, detail.what)
   return word === undefined ? null : `${PREFIX}${word}`
+}
+
+function saidOf(code: FaultCode, what: unknown): string | undefined {
+  return code === 'channel/signature' && what === 'deposit' ? 'receive_authorization_signature' : SAID[code]
 }
 
 /** The fault for a reason that a facilitator gave about a payment, or about a settlement without one. */

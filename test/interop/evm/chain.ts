@@ -11,7 +11,7 @@ import {
   parseSignature,
 } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { type Signed, signCancellation } from './authorization.ts'
+import { ofWallet, type Signed, signCancellation } from './authorization.ts'
 import { BASE_SEPOLIA, type TestNetwork } from './network.ts'
 import { codeOf, TOKEN_ABI, tokenCode } from './token.ts'
 
@@ -87,6 +87,14 @@ export class LocalChain {
     await this.ask('hardhat_setStorageAt', [address, '0x0', padHex(owner.address, { size: 32 })])
     await this.mint(address, units)
     return { owner, address }
+  }
+
+  /** A contract wallet as an account: its owner signs in its name. */
+  async walletAccount(units: bigint): Promise<PrivateKeyAccount> {
+    const { owner, address } = await this.contractWallet(units)
+    const sign: PrivateKeyAccount['sign'] = async (said) => ofWallet(await owner.sign(said)) as never
+    const signTypedData: PrivateKeyAccount['signTypedData'] = async (said) => ofWallet(await owner.signTypedData(said))
+    return { ...owner, address, sign, signTypedData }
   }
 
   /** A client that sends transactions from an account, which gets money for gas. */

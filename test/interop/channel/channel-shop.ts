@@ -1,9 +1,7 @@
 import type { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
-import { toHex } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { evmAddressOf, signDigest } from '../../../consensus/external/eip712.ts'
+import { signDigest } from '../../../consensus/external/eip712.ts'
 import { fromHex } from '../../../consensus/primitives/bytes.ts'
-import type { Fields } from '../../../consensus/primitives/fields.ts'
 import type { ChannelPayment, ClaimRow } from '../../../marketplace/till/rails/channel/channel.ts'
 import { FacilitatorChain } from '../../../marketplace/till/rails/channel/facilitator-chain.ts'
 import { readChannelPayment } from '../../../marketplace/till/rails/channel/payment.ts'
@@ -94,11 +92,6 @@ export class ChannelShop {
   balance(address: string): Promise<bigint> {
     return this.chain.balance(address as `0x${string}`)
   }
-}
-
-/** The offer of a call, for an official client. */
-export function offerFor(terms: ChannelTerms, amount = AMOUNT): Fields {
-  return { ...channelOffer(terms, amount) }
 }
 
 /** A row that claims so much of a payment's voucher. */

@@ -3,10 +3,14 @@ import { eip55 } from '../../consensus/external/eip55.ts'
 import { signDigest } from '../../consensus/external/eip712.ts'
 import { toHex } from '../../consensus/primitives/bytes.ts'
 import type { Fields } from '../../consensus/primitives/fields.ts'
-import type { ChannelConfig, ChannelPayment, ChannelState } from '../../marketplace/till/rails/channel/channel.ts'
-import { channelIdOf, depositDigest, voucherDigest } from '../../marketplace/till/rails/channel/digests.ts'
-import { readChannelPayment } from '../../marketplace/till/rails/channel/payment.ts'
-import { type ChannelTerms, channelOffer } from '../../marketplace/till/rails/channel/terms.ts'
+import type {
+  ChannelConfig,
+  ChannelPayment,
+  ChannelState,
+} from '../../marketplace/till/rails/dollar/channel/channel.ts'
+import { channelIdOf, depositDigest, voucherDigest } from '../../marketplace/till/rails/dollar/channel/digests.ts'
+import { readChannelPayment } from '../../marketplace/till/rails/dollar/channel/payment.ts'
+import { type ChannelTerms, channelOffer } from '../../marketplace/till/rails/dollar/channel/terms.ts'
 import { newPayer, type Payer, TERMS } from './dollar.ts'
 
 /** The key that signs claims of the seller in {@link CHANNEL_TERMS}. */

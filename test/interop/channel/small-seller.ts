@@ -5,13 +5,13 @@ import {
   failedAnswer,
   refundAnswer,
   voucherAnswer,
-} from '../../../marketplace/till/rails/channel/answers.ts'
+} from '../../../marketplace/till/rails/dollar/channel/answers.ts'
 import type {
   ChannelPayment,
   ChannelState,
   ChannelVoucher,
   ClaimRow,
-} from '../../../marketplace/till/rails/channel/channel.ts'
+} from '../../../marketplace/till/rails/dollar/channel/channel.ts'
 import {
   checkCeiling,
   checkChannel,
@@ -20,10 +20,10 @@ import {
   isSignedOnChain,
   offeredAmount,
   refundable,
-} from '../../../marketplace/till/rails/channel/checks.ts'
-import { readChannelPayment } from '../../../marketplace/till/rails/channel/payment.ts'
-import { channelOffer, correctiveOffer } from '../../../marketplace/till/rails/channel/terms.ts'
-import { channelWord } from '../../../marketplace/till/rails/channel/words.ts'
+} from '../../../marketplace/till/rails/dollar/channel/checks.ts'
+import { readChannelPayment } from '../../../marketplace/till/rails/dollar/channel/payment.ts'
+import { channelOffer, correctiveOffer } from '../../../marketplace/till/rails/dollar/channel/terms.ts'
+import { channelWord } from '../../../marketplace/till/rails/dollar/channel/words.ts'
 import { decode, encode } from '../x402/payments.ts'
 import { AMOUNT, type ChannelShop, rowOf } from './channel-shop.ts'
 

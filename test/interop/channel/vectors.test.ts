@@ -5,23 +5,23 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { expect, it } from 'vitest'
 import { signDigest } from '../../../consensus/external/eip712.ts'
 import { fromHex, toHex } from '../../../consensus/primitives/bytes.ts'
-import { CHANNEL_CONTRACT, type ChannelConfig } from '../../../marketplace/till/rails/channel/channel.ts'
+import { CHANNEL_CONTRACT, type ChannelConfig } from '../../../marketplace/till/rails/dollar/channel/channel.ts'
 import {
   checkChannel,
   checkDeposit,
   checkVoucherSignature,
   isOwnDeposit,
   offeredAmount,
-} from '../../../marketplace/till/rails/channel/checks.ts'
+} from '../../../marketplace/till/rails/dollar/channel/checks.ts'
 import {
   channelIdOf,
   claimDigest,
   refundDigest,
   voucherDigest,
-} from '../../../marketplace/till/rails/channel/digests.ts'
-import { readChannelPayment } from '../../../marketplace/till/rails/channel/payment.ts'
-import { channelOffer } from '../../../marketplace/till/rails/channel/terms.ts'
-import { paymentJson } from '../../../marketplace/till/rails/channel/wire.ts'
+} from '../../../marketplace/till/rails/dollar/channel/digests.ts'
+import { readChannelPayment } from '../../../marketplace/till/rails/dollar/channel/payment.ts'
+import { channelOffer } from '../../../marketplace/till/rails/dollar/channel/terms.ts'
+import { paymentJson } from '../../../marketplace/till/rails/dollar/channel/wire.ts'
 import { CHANNEL_TERMS } from '../../support/channel.ts'
 
 /** Our digests and readers beside those of viem and the official package, for channels of any kind. */

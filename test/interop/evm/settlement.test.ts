@@ -1,7 +1,7 @@
 import { encodeAbiParameters, type Hex, keccak256, toHex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { DEPOSIT_COLLECTOR, NO_ADDRESS } from '../../../marketplace/till/rails/channel/channel.ts'
+import { DEPOSIT_COLLECTOR, NO_ADDRESS } from '../../../marketplace/till/rails/dollar/channel/channel.ts'
 import { mirrored, nowSeconds } from './authorization.ts'
 import { LocalChain } from './chain.ts'
 import { LocalSettlement } from './settlement.ts'

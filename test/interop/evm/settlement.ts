@@ -1,6 +1,6 @@
 import { type GetContractReturnType, getContract, type Hex, parseAbi } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { CHANNEL_CONTRACT, DEPOSIT_COLLECTOR } from '../../../marketplace/till/rails/channel/channel.ts'
+import { CHANNEL_CONTRACT, DEPOSIT_COLLECTOR } from '../../../marketplace/till/rails/dollar/channel/channel.ts'
 import type { LocalChain } from './chain.ts'
 import { codeOf } from './token.ts'
 

@@ -1,8 +1,8 @@
 import { fault } from '../../../../consensus/primitives/fault.ts'
 import { type Fields, fieldsOf, objectOf } from '../../../../consensus/primitives/fields.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
-import { isAddress, isBytes32, isShortPayment, isSignature, isUint, PAYMENT_CHARS_MAX } from '../evm-values.ts'
 import type { Authorization, DollarPayment } from './claim.ts'
+import { isAddress, isBytes32, isShortPayment, isSignature, isUint, PAYMENT_CHARS_MAX } from './evm-values.ts'
 import type { DollarTerms } from './terms.ts'
 
 /** Extensions of the node's offers, which clients repeat. Any other extension is dropped. */

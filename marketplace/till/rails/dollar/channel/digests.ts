@@ -4,9 +4,9 @@ import {
   keccakText,
   receiveDigest,
   typedDigest,
-} from '../../../../consensus/external/eip712.ts'
-import { toHex } from '../../../../consensus/primitives/bytes.ts'
-import type { DollarTerms } from '../dollar/terms.ts'
+} from '../../../../../consensus/external/eip712.ts'
+import { toHex } from '../../../../../consensus/primitives/bytes.ts'
+import type { DollarTerms } from '../terms.ts'
 import {
   CHANNEL_CONTRACT,
   type ChannelConfig,

@@ -1,19 +1,23 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { signDigest } from '../../../../../../consensus/external/eip712.ts'
-import { fault } from '../../../../../../consensus/primitives/fault.ts'
-import type { Fields } from '../../../../../../consensus/primitives/fields.ts'
-import type { ClaimRow } from '../../../../../../marketplace/till/rails/channel/channel.ts'
-import { claimDigest, refundDigest } from '../../../../../../marketplace/till/rails/channel/digests.ts'
-import { FacilitatorChain } from '../../../../../../marketplace/till/rails/channel/facilitator-chain.ts'
-import { channelOffer } from '../../../../../../marketplace/till/rails/channel/terms.ts'
-import { channelStateJson, claimJson, paymentJson } from '../../../../../../marketplace/till/rails/channel/wire.ts'
-import { FacilitatorPool } from '../../../../../../marketplace/till/rails/dollar/facilitators.ts'
-import { HttpFacilitator } from '../../../../../../src/adapters/facilitator-http.ts'
-import { systemTimers } from '../../../../../../src/daemon/runtime.ts'
-import { AMOUNT, AUTHORIZER, CHANNEL_TERMS, channelPayment, STATE } from '../../../../../support/channel.ts'
-import { textOf } from '../../../../../support/stable-token.ts'
+import { signDigest } from '../../../../../../../consensus/external/eip712.ts'
+import { fault } from '../../../../../../../consensus/primitives/fault.ts'
+import type { Fields } from '../../../../../../../consensus/primitives/fields.ts'
+import type { ClaimRow } from '../../../../../../../marketplace/till/rails/dollar/channel/channel.ts'
+import { claimDigest, refundDigest } from '../../../../../../../marketplace/till/rails/dollar/channel/digests.ts'
+import { FacilitatorChain } from '../../../../../../../marketplace/till/rails/dollar/channel/facilitator-chain.ts'
+import { channelOffer } from '../../../../../../../marketplace/till/rails/dollar/channel/terms.ts'
+import {
+  channelStateJson,
+  claimJson,
+  paymentJson,
+} from '../../../../../../../marketplace/till/rails/dollar/channel/wire.ts'
+import { FacilitatorPool } from '../../../../../../../marketplace/till/rails/dollar/facilitators.ts'
+import { HttpFacilitator } from '../../../../../../../src/adapters/facilitator-http.ts'
+import { systemTimers } from '../../../../../../../src/daemon/runtime.ts'
+import { AMOUNT, AUTHORIZER, CHANNEL_TERMS, channelPayment, STATE } from '../../../../../../support/channel.ts'
+import { textOf } from '../../../../../../support/stable-token.ts'
 
 const { network } = CHANNEL_TERMS
 const TRANSACTION = `0x${'cd'.repeat(32)}`

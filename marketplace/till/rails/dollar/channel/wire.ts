@@ -1,4 +1,4 @@
-import type { Fields } from '../../../../consensus/primitives/fields.ts'
+import type { Fields } from '../../../../../consensus/primitives/fields.ts'
 import { isUint } from '../evm-values.ts'
 import type { ChannelPayment, ChannelState, ChannelVoucher, ClaimRow } from './channel.ts'
 

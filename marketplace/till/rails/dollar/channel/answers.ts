@@ -1,4 +1,4 @@
-import type { Fields } from '../../../../consensus/primitives/fields.ts'
+import type { Fields } from '../../../../../consensus/primitives/fields.ts'
 import { type ChannelStanding, channelStateJson } from './wire.ts'
 
 /** What every `PAYMENT-RESPONSE` of a channel names. */

@@ -4,10 +4,10 @@ import {
   failedAnswer,
   refundAnswer,
   voucherAnswer,
-} from '../../../../../../marketplace/till/rails/channel/answers.ts'
-import { channelOffer, correctiveOffer } from '../../../../../../marketplace/till/rails/channel/terms.ts'
-import { channelStateJson, readChannelState } from '../../../../../../marketplace/till/rails/channel/wire.ts'
-import { CHANNEL_TERMS, channelPayment, STATE } from '../../../../../support/channel.ts'
+} from '../../../../../../../marketplace/till/rails/dollar/channel/answers.ts'
+import { channelOffer, correctiveOffer } from '../../../../../../../marketplace/till/rails/dollar/channel/terms.ts'
+import { channelStateJson, readChannelState } from '../../../../../../../marketplace/till/rails/dollar/channel/wire.ts'
+import { CHANNEL_TERMS, channelPayment, STATE } from '../../../../../../support/channel.ts'
 
 const channelId = `0x${'ab'.repeat(32)}`
 const standing = { channelId, state: { ...STATE, totalClaimed: 3_200n, refundNonce: 1n }, charged: 3_900n }

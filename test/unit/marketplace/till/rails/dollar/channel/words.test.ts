@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Fault, fault, faultMessage } from '../../../../../../consensus/primitives/fault.ts'
-import { channelFault, channelWord } from '../../../../../../marketplace/till/rails/channel/words.ts'
-import { channelPayment } from '../../../../../support/channel.ts'
+import { type Fault, fault, faultMessage } from '../../../../../../../consensus/primitives/fault.ts'
+import { channelFault, channelWord } from '../../../../../../../marketplace/till/rails/dollar/channel/words.ts'
+import { channelPayment } from '../../../../../../support/channel.ts'
 
 const PREFIX = 'invalid_batch_settlement_evm_'
 const PAYMENT = channelPayment('voucher')

@@ -1,5 +1,5 @@
-import type { Fields } from '../../../../consensus/primitives/fields.ts'
-import type { DollarTerms } from '../dollar/terms.ts'
+import type { Fields } from '../../../../../consensus/primitives/fields.ts'
+import type { DollarTerms } from '../terms.ts'
 import type { ChannelVoucher } from './channel.ts'
 import { type ChannelStanding, channelStateJson } from './wire.ts'
 

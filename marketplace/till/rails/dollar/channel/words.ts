@@ -1,6 +1,6 @@
-import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
-import type { FaultCode } from '../../../../consensus/primitives/fault-table.ts'
-import { reasonInShort } from '../dollar/facilitator.ts'
+import { type Fault, fault } from '../../../../../consensus/primitives/fault.ts'
+import type { FaultCode } from '../../../../../consensus/primitives/fault-table.ts'
+import { reasonInShort } from '../facilitator.ts'
 import type { ChannelPayment } from './channel.ts'
 
 const PREFIX = 'invalid_batch_settlement_evm_'

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Fields } from '../../../../../../consensus/primitives/fields.ts'
-import { readChannelPayment } from '../../../../../../marketplace/till/rails/channel/payment.ts'
-import { paymentJson } from '../../../../../../marketplace/till/rails/channel/wire.ts'
-import { CHANNEL_TERMS, channelJson, readChannel } from '../../../../../support/channel.ts'
-import { newPayer } from '../../../../../support/dollar.ts'
+import type { Fields } from '../../../../../../../consensus/primitives/fields.ts'
+import { readChannelPayment } from '../../../../../../../marketplace/till/rails/dollar/channel/payment.ts'
+import { paymentJson } from '../../../../../../../marketplace/till/rails/dollar/channel/wire.ts'
+import { CHANNEL_TERMS, channelJson, readChannel } from '../../../../../../support/channel.ts'
+import { newPayer } from '../../../../../../support/dollar.ts'
 
 const KINDS = ['deposit', 'voucher', 'refund'] as const
 const BIG = (2n ** 128n).toString()

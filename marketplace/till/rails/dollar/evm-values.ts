@@ -1,4 +1,4 @@
-import type { Fields } from '../../../consensus/primitives/fields.ts'
+import type { Fields } from '../../../../consensus/primitives/fields.ts'
 
 /** An unsigned integer in plain decimal text. Any other spelling is refused. */
 const UINT = /^(0|[1-9][0-9]{0,77})$/

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { signDigest } from '../../../../../../consensus/external/eip712.ts'
-import { fault } from '../../../../../../consensus/primitives/fault.ts'
-import type { ChannelPayment } from '../../../../../../marketplace/till/rails/channel/channel.ts'
+import { signDigest } from '../../../../../../../consensus/external/eip712.ts'
+import { fault } from '../../../../../../../consensus/primitives/fault.ts'
+import type { ChannelPayment } from '../../../../../../../marketplace/till/rails/dollar/channel/channel.ts'
 import {
   checkCeiling,
   checkChannel,
@@ -11,11 +11,11 @@ import {
   isSignedOnChain,
   offeredAmount,
   refundable,
-} from '../../../../../../marketplace/till/rails/channel/checks.ts'
-import { channelIdOf, voucherDigest } from '../../../../../../marketplace/till/rails/channel/digests.ts'
-import { channelOffer } from '../../../../../../marketplace/till/rails/channel/terms.ts'
-import { AMOUNT, AUTHORIZER, CHANNEL_TERMS, channelPayment, NOW_MS, STATE } from '../../../../../support/channel.ts'
-import { newPayer } from '../../../../../support/dollar.ts'
+} from '../../../../../../../marketplace/till/rails/dollar/channel/checks.ts'
+import { channelIdOf, voucherDigest } from '../../../../../../../marketplace/till/rails/dollar/channel/digests.ts'
+import { channelOffer } from '../../../../../../../marketplace/till/rails/dollar/channel/terms.ts'
+import { AMOUNT, AUTHORIZER, CHANNEL_TERMS, channelPayment, NOW_MS, STATE } from '../../../../../../support/channel.ts'
+import { newPayer } from '../../../../../../support/dollar.ts'
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const NOW = BigInt(NOW_MS / 1_000)

@@ -1,6 +1,6 @@
-import type { Fault } from '../../../../consensus/primitives/fault.ts'
-import type { Result } from '../../../../consensus/primitives/result.ts'
-import type { Asker } from '../dollar/facilitators.ts'
+import type { Fault } from '../../../../../consensus/primitives/fault.ts'
+import type { Result } from '../../../../../consensus/primitives/result.ts'
+import type { Asker } from '../facilitators.ts'
 import type { ChannelPayment, ChannelPaymentOf, ChannelState, ClaimRow } from './channel.ts'
 
 /** The outcome of a transaction. */

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
-import { toHex } from '../../../../../../consensus/primitives/bytes.ts'
+import { toHex } from '../../../../../../../consensus/primitives/bytes.ts'
 import {
   channelIdOf,
   claimDigest,
   depositDigest,
   refundDigest,
   voucherDigest,
-} from '../../../../../../marketplace/till/rails/channel/digests.ts'
-import { TERMS } from '../../../../../support/dollar.ts'
+} from '../../../../../../../marketplace/till/rails/dollar/channel/digests.ts'
+import { TERMS } from '../../../../../../support/dollar.ts'
 
 const CHAIN_ID = 84_532
 const address = (digit: string): string => `0x${digit.repeat(40)}`

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { type ChannelPaymentOf, NO_ADDRESS } from '../../../marketplace/till/rails/dollar/channel/channel.ts'
 import { isSignedOnChain } from '../../../marketplace/till/rails/dollar/channel/checks.ts'
+import { EvmRpc } from '../../../src/adapters/evm-rpc.ts'
 import { until } from '../../support/processes.ts'
 import { AMOUNT, ChannelShop, rowOf } from './channel-shop.ts'
 import { SmallSeller } from './small-seller.ts'
@@ -233,11 +234,23 @@ describe('a withdrawal', () => {
     const fetch = payingFetch(seller, schemeOf(account))
     await fetch(URL, { method: 'POST' })
     const [row] = seller.rows()
-    if (row === undefined) throw new Error('nothing is charged')
+    const last = [...seller.books.values()][0]?.last ?? null
+    if (row === undefined || last === null) throw new Error('nothing is charged')
     await shop.settlement.call(account, 'initiateWithdraw', row.config, DEPOSIT)
     expect((await fetch(URL, { method: 'POST' })).status).toBe(402)
     expect(seller.said.at(-1)).toEqual([402, `${PREFIX}withdrawal_pending`])
+    const { chainId } = shop.terms.network
+    const ledger = new EvmRpc(shop.chain.rpcUrl, chainId, Date.now)
+    const [asked, seen] = [await shop.channels.state(last), await ledger.channel(last.voucher.channelId)]
+    expect(asked.ok && asked.value).toEqual(seen?.state)
+    expect(seen?.state.withdrawRequestedAt).toBeGreaterThan(0)
     expect(await shop.channels.claim([row])).toMatchObject({ is: 'done' })
+    const after = await ledger.channel(last.voucher.channelId)
+    expect(after).toMatchObject({ state: { totalClaimed: 1_000n }, height: (seen?.height ?? 0) + 1 })
+    expect(await shop.channels.state(last)).toMatchObject({ ok: true, value: { totalClaimed: 1_000n } })
+    const empty = { balance: 0n, totalClaimed: 0n, withdrawRequestedAt: 0, refundNonce: 0n }
+    expect(await ledger.channel(`0x${'11'.repeat(32)}`)).toMatchObject({ state: empty })
+    expect(await new EvmRpc(shop.chain.rpcUrl, 1, Date.now).channel(last.voucher.channelId)).toBeNull()
     await shop.chain.ask('evm_increaseTime', [900])
     await shop.chain.ask('evm_mine', [])
     await shop.settlement.call(account, 'finalizeWithdraw', row.config)

@@ -23,9 +23,10 @@ import { readChannelPayment } from '../../../marketplace/till/rails/dollar/chann
 import { channelOffer } from '../../../marketplace/till/rails/dollar/channel/terms.ts'
 import { paymentJson } from '../../../marketplace/till/rails/dollar/channel/wire.ts'
 import { CHANNEL_TERMS } from '../../support/channel.ts'
+import { runs } from '../../support/runs.ts'
 
 /** Our digests and readers beside those of viem and the official package, for channels of any kind. */
-const RUNS = Number(process.env.TEST_PROPERTY_RUNS ?? 50)
+const RUNS = runs(50)
 const bytes = (length: number) =>
   fc.uint8Array({ minLength: length, maxLength: length }).map((some): Hex => `0x${toHex(some)}`)
 const uint = (bits: number) => fc.bigInt({ min: 0n, max: (1n << BigInt(bits)) - 1n })

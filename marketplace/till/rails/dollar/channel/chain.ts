@@ -32,6 +32,8 @@ export interface RefundOrder {
 export interface ChannelChain {
   /** Has the chain judge a payment of at most `amount` units. The state of its channel before it, if it is good. */
   verify(payment: ChannelPayment, amount: bigint, asker?: Asker): Promise<Result<ChannelState>>
+  /** The state of the channel of an earlier payment. It shows whether the payer asked to withdraw. */
+  state(last: ChannelPayment): Promise<Result<ChannelState>>
   /** Moves a deposit into its channel. */
   deposit(payment: ChannelPaymentOf<'deposit'>, amount: bigint, asker?: Asker): Promise<ChainOutcome<ChannelMove>>
   /** Books what vouchers promise. Rows that bring nothing new are passed over. One wrong row fails them all. */
@@ -40,4 +42,17 @@ export interface ChannelChain {
   settle(): Promise<ChainOutcome<{ readonly amount: bigint | null }>>
   /** Claims what was charged and gives the rest, or a part of it, back to the payer. */
   refund(order: RefundOrder): Promise<ChainOutcome<ChannelMove>>
+}
+
+/** A channel in a block. */
+export interface ChannelSighting {
+  readonly state: ChannelState
+  /** Height of the block on the token's chain. A sighting at a lower height is older. */
+  readonly height: number
+}
+
+/** Reads the contract of channels itself, if the operator has an RPC node. */
+export interface ChannelLedger {
+  /** The channel in the newest block; null if the chain cannot be asked. A channel that was never funded is all zeros. */
+  channel(channelId: string): Promise<ChannelSighting | null>
 }

@@ -4,7 +4,7 @@ import { fail, ok, type Result } from '../../../../../consensus/primitives/resul
 import { isUint } from '../evm-values.ts'
 import type { FacilitatorRequest, FacilitatorVerdict } from '../facilitator.ts'
 import { isOfPayment } from '../facilitator.ts'
-import type { Asker, FacilitatorPool } from '../facilitators.ts'
+import { type Asker, type FacilitatorPool, RANKS } from '../facilitators.ts'
 import { turnedAwayBy } from '../verification.ts'
 import type { ChainOutcome, ChannelChain, ChannelMove, RefundOrder } from './chain.ts'
 import type { ChannelPayment, ChannelPaymentOf, ChannelState, ClaimRow } from './channel.ts'
@@ -42,6 +42,11 @@ export class FacilitatorChain implements ChannelChain {
     if (verdict.is !== 'good') return fail(refusal(verdict, payment))
     const state = readChannelState(verdict.extra ?? {})
     return state === null ? fail(fault('channel/unverified', { channelId: payment.voucher.channelId })) : ok(state)
+  }
+
+  /** As a refund, a voucher is also good if all of it is claimed. Facilitators do nothing when they only check. */
+  state({ config, voucher, accepted }: ChannelPayment): Promise<Result<ChannelState>> {
+    return this.verify({ kind: 'refund', amount: null, config, voucher, accepted }, 0n, { rank: RANKS.payer })
   }
 
   async deposit(

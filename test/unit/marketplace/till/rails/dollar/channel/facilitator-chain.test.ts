@@ -71,6 +71,14 @@ describe('a facilitator', () => {
     expect(asked).toEqual([{ path: '/verify', body: { x402Version: 2, paymentPayload, paymentRequirements: offer } }])
   })
 
+  it('is asked for the state of a channel with its last voucher, which may be claimed already', async () => {
+    const payment = channelPayment('voucher')
+    answer = { isValid: true, payer: payment.config.payer, extra: stateOf(payment.voucher.channelId) }
+    expect(await chain.state(payment)).toEqual({ ok: true, value: STATE })
+    const payload = { ...paymentJson(payment), type: 'refund' }
+    expect(asked).toMatchObject([{ path: '/verify', body: { paymentPayload: { payload } } }])
+  })
+
   it('that takes another scheme only is not asked', async () => {
     pool.stop()
     kinds = [

@@ -41,9 +41,19 @@ export function keccakText(text: string): string {
   return `0x${toHex(keccak_256(encodeText(text)))}`
 }
 
+/** Words behind each other, as `abi.encode` writes what has a fixed length. */
+export function abiWords(...words: readonly Word[]): Uint8Array {
+  return concat(
+    ...words.map((word) => {
+      if (typeof word === 'string') return fromHex(word.slice(2).toLowerCase().padStart(64, '0'))
+      return typeof word === 'bigint' ? uintBE(word, 32) : word
+    }),
+  )
+}
+
 /** Keccak-256 of 32-byte words, as `abi.encode` writes them. With a type's hash in front it is the hash of a struct. */
 export function hashWords(...words: readonly Word[]): Uint8Array {
-  return keccak_256(concat(...words.map(bytesOf)))
+  return keccak_256(abiWords(...words))
 }
 
 /** The hash of a domain, which every digest of its contract contains. */
@@ -105,11 +115,6 @@ export function signDigest(key: Uint8Array, digest: Uint8Array): string {
 /** Lower-case address of a 32-byte key; null if the bytes are not a valid key. */
 export function evmAddressOf(key: Uint8Array): string | null {
   return secp256k1.utils.isValidSecretKey(key) ? addressOf(secp256k1.getPublicKey(key, false)) : null
-}
-
-function bytesOf(word: Word): Uint8Array {
-  if (typeof word === 'string') return fromHex(word.slice(2).toLowerCase().padStart(64, '0'))
-  return typeof word === 'bigint' ? uintBE(word, 32) : word
 }
 
 function addressOf(publicKey: Uint8Array): string {

@@ -24,6 +24,7 @@ export const SETTLEMENT_ABI = parseAbi([
   'function claim(Claim[] claims)',
   'function claimWithSignature(Claim[] claims, bytes authorizerSignature)',
   'function settle(address receiver, address token)',
+  'function multicall(bytes[] calls) returns (bytes[] results)',
   'function initiateWithdraw(Config config, uint128 amount)',
   'function finalizeWithdraw(Config config)',
   'function refund(Config config, uint128 amount)',

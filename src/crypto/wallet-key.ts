@@ -1,13 +1,16 @@
 import { addressOfKeys, encodeAccountKeys, singleKey } from '../../consensus/crypto/account-keys.ts'
 import { hybridPublicKey, type SignatureBackend, signHybrid } from '../../consensus/crypto/hybrid.ts'
 import type { KeyScheme } from '../../consensus/crypto/schemes.ts'
-import type { Address } from '../../consensus/primitives/ids.ts'
+import type { Address, BlockId } from '../../consensus/primitives/ids.ts'
 import type { AccountSigner } from '../../consensus/tx/sign.ts'
+import { voucherSeed } from '../../consensus/tx/tab-messages.ts'
 import { NATIVE_BACKEND } from './native-backend.ts'
 
 /** A signer with the address it signs for. */
 export interface WalletKey extends AccountSigner {
   readonly address: Address
+  /** Seed of the voucher key of the tab that it opens with the transaction of a nonce. */
+  voucherSeed?(genesis: string, nonce: bigint): Uint8Array
 }
 
 /** The single-key account of a wallet seed. */
@@ -21,5 +24,6 @@ export function walletKey(
     keys,
     address: addressOfKeys(encodeAccountKeys(keys)),
     sign: async (message, context) => [{ keyIndex: 0, bytes: signHybrid(backend, { scheme, seed, message, context }) }],
+    voucherSeed: (genesis, nonce) => voucherSeed(seed, genesis as BlockId, nonce),
   }
 }

@@ -259,16 +259,19 @@ export class Tab {
   /** A voucher for a call that another client makes: see `nativeTabScheme`. */
   async voucherFor(offer: TabOffer, request: string): Promise<CallNote> {
     await this.ready()
-    const { serviceId, amount: price } = offer
+    const { serviceId, usd } = offer
     this.#checkOffer(offer)
-    await this.#agree(serviceId, { amount: price, usd: offer.usd }, null)
+    // Official clients try again with their first offer, also after the seller told a higher price.
+    const told = this.#prices.get(serviceId)?.amount ?? 0n
+    const price = offer.amount > told ? offer.amount : told
+    await this.#agree(serviceId, { amount: price, usd }, null)
     return this.#sign(serviceId, request, price)
   }
 
   /** What became of a call of another client. True if the client should ask for the price again. */
   async settled(call: CallNote, answer: NodeAnswer): Promise<boolean> {
     if (hasReceipt(answer)) {
-      await this.#accept(call, answer)
+      await this.#accept(call, answer, false)
       return false
     }
     if (answer.status !== 402) return false
@@ -517,7 +520,11 @@ export class Tab {
   }
 
   /** Checks and notes the receipt of a call. Errors: `NotChargedError`, and `VerificationError` with the tab stopped. */
-  async #accept<R>(call: CallNote, { status, body, settled = {} }: NodeAnswer): Promise<CallResult<R>> {
+  async #accept<R>(
+    call: CallNote,
+    { status, body, settled = {} }: NodeAnswer,
+    isSeen = true,
+  ): Promise<CallResult<R>> {
     const receipt = readReceipt(fieldsOf(body.receipt).tab)
     const answer = { result: body.result as R, receipt: receiptOf(body) }
     const network = signingNetworkOf(this.#purse.parts.facts)
@@ -527,7 +534,7 @@ export class Tab {
       await this.#stop({ reason, kind: null }, null)
       throw this.#unverified(call, answer, reason)
     }
-    const wrong = misfitOf(call, receipt, body.result)
+    const wrong = misfitOf(call, receipt, isSeen ? { result: body.result } : null)
     if (wrong !== null) {
       const kind = 'a receipt that does not fit its call'
       await this.#stop({ reason: wrong, kind }, this.#evidence(kind, [receipt], { call: { ...call, secret: '' } }))
@@ -705,14 +712,15 @@ function isUnclear({ status, body }: NodeAnswer): boolean {
   return status < 400 || (status >= 500 && typeof body.code !== 'string')
 }
 
-/** Why a receipt is not of a call and its result. Null if it is. A null result was not seen, and is not compared. */
-function misfitOf(call: CallNote, receipt: TabReceiptJson, result: unknown): string | null {
+/** Why a receipt is not of a call and its answer. Null if it is. An answer that was not seen is null, and is not compared. */
+function misfitOf(call: CallNote, receipt: TabReceiptJson, answer: { readonly result: unknown } | null): string | null {
   const { tabId, seq, serviceId, context, charged, outcome, resultHash } = receipt
   if (tabId !== call.tabId || seq !== call.seq) return 'the receipt is of another call'
   if (serviceId !== call.serviceId || context !== (call.context as Hash)) return 'the receipt is of another request'
   if (BigInt(charged) > BigInt(call.amount)) return 'the receipt charges more than the call was offered for'
   if (outcome === 1) return charged === '0' && resultHash === ZERO_HEX_32 ? null : 'the receipt charges a failed call'
-  if (result === null) return null
+  if (answer === null) return null
+  const { result } = answer
   const isItsResult = result !== undefined && taggedHashHex('result', encodeText(JSON.stringify(result))) === resultHash
   return isItsResult ? null : 'the receipt is of another result'
 }

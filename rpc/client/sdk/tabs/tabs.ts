@@ -16,7 +16,7 @@ import { TabStoppedError } from './tab-errors.ts'
 import { tabKeyOf } from './tab-key.ts'
 import { type TabParts, TabPurse } from './tab-purse.ts'
 import { TabSeller } from './tab-seller.ts'
-import type { AutomaticTabs, OpeningNote, RecoveredTab, TabOptions, TabStanding } from './tab-types.ts'
+import type { AutomaticTabs, OpeningNote, RecoveredTab, TabOptions } from './tab-types.ts'
 import type { TabOffer } from './tab-wire.ts'
 
 /** Longest term that a client takes by itself, in blocks: a day. */
@@ -367,9 +367,4 @@ const NOT_OPENED: ReadonlySet<string> = new Set(['payment_refused', 'payment_fai
 export function isFallback(error: unknown): boolean {
   if (error instanceof TabStoppedError) return true
   return error instanceof FarthingError && (FALLBACKS.has(error.code) || NOT_OPENED.has(error.code))
-}
-
-/** Where a tab of a client stands, for lists. */
-export function standingsOf(tabs: readonly Tab[]): Promise<readonly TabStanding[]> {
-  return Promise.all(tabs.map((tab) => tab.state()))
 }

@@ -111,6 +111,23 @@ export class TabSeller {
     return { status: 402, body: { x402Version: 1, error: code, code, ...available, accepts: [offer] } }
   }
 
+  /** The terms of a call that is paid by itself. */
+  single(serviceId: string): Answer {
+    const { agentId, payTo, network, height } = this.#place
+    const facts = { agentId, serviceId, term: 100, validUntil: height() + 30, confirmations: 1, decimals: 8 }
+    const extra = { ...facts, genesis: network.genesis, priceUsd: 0.0005, nativeUsd: 0.25 }
+    const amountText = this.price(serviceId).toString()
+    const offer = { scheme: 'native-x402', network: 'farthing:1', maxAmountRequired: amountText, asset: 'FAR', payTo, extra }
+    const body = { error: 'payment_required', code: 'payment_required', available: true, requestValid: true }
+    return { status: 402, body: { x402Version: 1, ...body, x402: true, accepts: [offer] } }
+  }
+
+  /** A call that was paid by itself. Its payment is believed. */
+  serveSingle(serviceId: string, request: string): Answer {
+    this.served.push(`${serviceId} ${request}`)
+    return { status: 200, body: { paid: true, result: { echo: request }, receipt: { serviceId } } }
+  }
+
   state(tabId: string): Json {
     const { charged, voucher, receipts, answers } = this.ledger(tabId)
     const tab = this.#place.tab(tabId)

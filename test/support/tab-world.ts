@@ -195,12 +195,14 @@ export class TabWorld {
     if (door === 'tabs') return more === 'receipts' ? this.#receipts(name, query) : this.#tab(name, query)
     const header = request.headers['payment-signature']
     const { payload } = typeof header === 'string' ? jsonOfBase64(header) : { payload: undefined }
+    const { request: text = '', payment } = JSON.parse(bytes.toString('utf8') || '{}') as SingleCall
+    if (payload === undefined && query.get('rail') !== 'tab')
+      return payment === undefined ? this.seller.single(name) : this.seller.serveSingle(name, text)
     if (payload === undefined) return this.seller.terms(name, 'payment_required')
     const paid = payload as Json
     if (paid.type === 'refund') return this.#refund(paid)
     // An opening that is still on its way is waited for.
     if (paid.type === 'deposit' && this.tab(String(paid.channelId)) === undefined) await this.mine()
-    const { request: text = '' } = JSON.parse(bytes.toString('utf8') || '{}') as { readonly request?: string }
     return this.seller.call(name, text, paid)
   }
 
@@ -268,6 +270,11 @@ export class TabWorld {
     const tabs = terms === undefined ? null : { ...terms, minDeposit: terms.minDeposit.toString() }
     return body.agent === undefined ? body : { ...body, agent: { ...(body.agent as Json), tabs } }
   }
+}
+
+interface SingleCall {
+  readonly request?: string
+  readonly payment?: unknown
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {

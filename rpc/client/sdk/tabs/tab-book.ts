@@ -20,8 +20,11 @@ export class TabBook {
   base = { charged: 0n, receipts: 0 }
   /** Whether this client made the tab, or has agreed to how it stands. */
   isSettled = false
-  /** Calls whose outcome is not known, by number. */
-  readonly unresolved = new Map<number, CallNote>()
+  /**
+   * Calls whose outcome is not known, by their context. Two processes with the same notes may give one number to two calls;
+   * only one of them is served.
+   */
+  readonly unresolved = new Map<string, CallNote>()
   /** Receipts by their number. */
   readonly receipts = new Map<number, TabReceiptJson>()
   /** What a service cost when this tab first called it. */
@@ -51,6 +54,11 @@ export class TabBook {
   /** The most that the seller may say was charged. */
   get bound(): bigint {
     return this.charged + this.pending
+  }
+
+  /** The most that the seller may say was charged if it did not serve a call. */
+  boundWithout({ context, amount }: CallNote): bigint {
+    return this.unresolved.has(context) ? this.bound - BigInt(amount) : this.bound
   }
 
   get nextSeq(): number {
@@ -89,13 +97,13 @@ export class TabBook {
   }
 
   /** A call that was not sent: nothing was signed for it that left this client. */
-  drop(seq: number): void {
-    this.#refuse(seq, 'not_sent')
+  drop({ context }: CallNote): void {
+    this.#refuse(context, 'not_sent')
   }
 
   /** A call that was refused. */
-  refuse(seq: number, code: string): void {
-    this.#refuse(seq, code)
+  refuse({ context }: CallNote, code: string): void {
+    this.#refuse(context, code)
   }
 
   /** A receipt that is on the disk. */
@@ -144,7 +152,7 @@ export class TabBook {
         this.#receipt(note.receipt)
         break
       case 'refused':
-        this.#refuse(note.seq, note.code)
+        this.#refuse(note.context, note.code)
         break
       case 'base':
         this.base = { charged: BigInt(note.charged), receipts: note.receipts }
@@ -162,13 +170,17 @@ export class TabBook {
     }
   }
 
-  #refuse(seq: number, code: string): void {
-    if (this.unresolved.delete(seq) && code !== SEQ_USED) this.#free.add(seq)
+  #refuse(context: string, code: string): void {
+    const call = this.unresolved.get(context)
+    if (call === undefined) return
+    this.unresolved.delete(context)
+    const isShared = [...this.unresolved.values()].some(({ seq }) => seq === call.seq)
+    if (code !== SEQ_USED && !isShared && !this.#bySeq.has(call.seq)) this.#free.add(call.seq)
   }
 
   #call(call: CallNote): void {
-    const { seq, ceiling, serviceId, amount } = call
-    if (!this.#bySeq.has(seq)) this.unresolved.set(seq, call)
+    const { seq, ceiling, serviceId, amount, context } = call
+    if (!this.#bySeq.has(seq)) this.unresolved.set(context, call)
     this.#free.delete(seq)
     this.skipTo(seq + 1)
     if (BigInt(ceiling) > this.signed) this.signed = BigInt(ceiling)
@@ -179,7 +191,7 @@ export class TabBook {
     if (this.receipts.has(receipt.n)) return
     this.receipts.set(receipt.n, receipt)
     this.#bySeq.set(receipt.seq, receipt)
-    this.unresolved.delete(receipt.seq)
+    for (const { seq, context } of this.unresolved.values()) if (seq === receipt.seq) this.unresolved.delete(context)
     this.#free.delete(receipt.seq)
     if (receipt.n > this.base.receipts) this.#resolved += BigInt(receipt.charged)
   }

@@ -84,7 +84,7 @@ export interface ReceiptNote {
 export interface RefusedNote {
   readonly what: 'refused'
   readonly tabId: string
-  readonly seq: number
+  readonly context: string
   readonly code: string
 }
 
@@ -235,6 +235,8 @@ export interface CheckedTab {
     readonly roots: boolean | null
     /** No claim takes more than the receipts charge. */
     readonly claims: boolean
+    /** Journal or seller have a signed receipt of everything that was claimed. */
+    readonly complete: boolean
     /** The claims are all that there are, by the state record. Null once the tab has ended. */
     readonly chain: boolean | null
   }

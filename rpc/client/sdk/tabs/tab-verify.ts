@@ -50,6 +50,7 @@ export async function checkTabReceipts(
     sums: twice === null && broken === null,
     roots: roots.includes(false) ? false : roots.includes(null) ? null : true,
     claims: lie < 0,
+    complete: missing.length === 0,
     chain: place.record === null ? null : isWholeChain(claims, place.record),
   }
   const failed = Object.entries(checks).flatMap(([name, good]) => (good === false ? [name] : []))

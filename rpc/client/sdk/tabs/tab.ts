@@ -481,7 +481,7 @@ export class Tab {
       await this.#purse.keep(call)
       return call
     } catch (error) {
-      this.#book.drop(seq)
+      this.#book.drop(draft)
       throw error
     }
   }
@@ -603,8 +603,8 @@ export class Tab {
       this.#book.skipTo(said.nextSeq)
       if (await this.#wasServed(call, said)) return null
     }
-    await this.#purse.keep({ what: 'refused', tabId: this.tabId, seq: call.seq, code })
-    this.#book.refuse(call.seq, code)
+    await this.#purse.keep({ what: 'refused', tabId: this.tabId, context: call.context, code })
+    this.#book.refuse(call, code)
     if (offer === undefined || said === null || offer.serviceId !== call.serviceId) return null
     this.#checkOffer(offer)
     if (!offer.available) return null
@@ -617,21 +617,20 @@ export class Tab {
    * seller says was charged is only explained by it, and the seller has its receipt.
    */
   async #wasServed(call: CallNote, said: SaidState): Promise<boolean> {
-    const others = this.#book.bound - BigInt(call.amount)
-    if (said.charged <= others && said.lastReceipt?.seq !== call.seq) return false
+    if (said.charged <= this.#book.boundWithout(call) && said.lastReceipt?.context !== call.context) return false
     const from = this.#book.floor.receipts + 1
     const count = said.receipts - from + 1
     const given = await this.#seller.receipts(this.tabId, await this.key(), Math.max(1, from), count)
     for (const receipt of given) await this.#fileLost(receipt)
-    if (this.#book.receiptOf(call.seq) !== undefined) return true
-    if (said.charged <= this.#book.bound - BigInt(call.amount)) return false
+    if (this.#book.receiptOf(call.seq)?.context === call.context) return true
+    if (said.charged <= this.#book.boundWithout(call)) return false
     const kind = 'more charged than asked'
     return this.#stopAndThrow({ reason: `it charged ${said.charged}, and has no receipts for it`, kind }, said)
   }
 
   /** Notes the receipt of an own call whose answer was lost. */
   async #fileLost(receipt: TabReceiptJson): Promise<void> {
-    const call = this.#book.unresolved.get(receipt.seq)
+    const call = this.#book.unresolved.get(receipt.context)
     if (call === undefined || misfitOf(call, receipt, null) !== null) return
     const network = signingNetworkOf(this.#purse.parts.facts)
     if (!(await isReceiptOf(network, this.#receiptKey, receipt)) || this.#book.contradiction(receipt) !== null) return

@@ -45,7 +45,7 @@ export class Tabs {
   readonly #tabs = new Map<string, Tab>()
   readonly #calls = new Map<string, number>()
   readonly #agents = new Map<string, string>()
-  readonly #opening = new Map<string, Promise<Tab | null>>()
+  readonly #opening = new Map<string, Promise<Tab>>()
   readonly #failed = new Map<string, number>()
   /** The tab of an agent that was used last. */
   readonly #current = new Map<string, Tab>()
@@ -143,8 +143,7 @@ export class Tabs {
   async forOffer(offer: TabOffer): Promise<Tab> {
     const open = await this.usable(offer.agentId)
     if (open !== undefined) return open
-    const opened = this.#automatic === null ? null : await this.#openOnce(offer)
-    if (opened !== null) return opened
+    if (this.#automatic !== null) return this.#openOnce(offer)
     const message = `there is no open tab with ${offer.agentId}: openTab it, or set tabs.maxDeposit`
     throw new PaymentRequiredError(message, { code: 'no_tab' })
   }
@@ -282,23 +281,21 @@ export class Tabs {
 
   async #openFor(agentId: string, serviceId: string, request: string): Promise<Tab | null> {
     const offer = await this.#seller.offer(serviceId, request).catch(nothing)
-    if (offer?.agentId === agentId) return this.#openOnce(offer)
-    this.#failed.set(agentId, Date.now())
-    return null
+    const opened = offer?.agentId === agentId ? this.#openOnce(offer) : Promise.resolve(null)
+    const tab = await opened.catch((error: unknown) => {
+      if (isFallback(error)) return null
+      throw error
+    })
+    if (tab === null) this.#failed.set(agentId, Date.now())
+    return tab
   }
 
-  /** Calls that run side by side share one new tab. Null if a tab cannot be opened within the limits. */
-  #openOnce(offer: TabOffer): Promise<Tab | null> {
+  /** Calls that run side by side share one new tab. */
+  #openOnce(offer: TabOffer): Promise<Tab> {
     const { agentId } = offer
     const running = this.#opening.get(agentId)
     if (running !== undefined) return running
-    const opened = this.#openWithin(offer)
-      .catch((error: unknown) => {
-        if (!isFallback(error)) throw error
-        this.#failed.set(agentId, Date.now())
-        return null
-      })
-      .finally(() => this.#opening.delete(agentId))
+    const opened = this.#openWithin(offer).finally(() => this.#opening.delete(agentId))
     this.#opening.set(agentId, opened)
     return opened
   }

@@ -119,9 +119,10 @@ async function settleUp(agent: AgentClient, name: string, ids: readonly string[]
   for (const id of ids) {
     const tab = await agent.tab(id)
     const { deposit } = await tab.state()
+    await world.claim(id)
+    expect(await tab.verifyReceipts()).toMatchObject({ ok: true, missing: [] })
     const before = world.test.balance(walletKey(1).address)
     await tab.close()
-    expect(await tab.verifyReceipts()).toMatchObject({ ok: true })
     const { charged: taken } = await tab.state()
     expect(world.test.balance(walletKey(1).address) - before).toBe(deposit - taken)
   }

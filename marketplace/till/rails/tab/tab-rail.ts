@@ -12,9 +12,9 @@ import { requestCommitment } from '../../../../consensus/tx/request-hash.ts'
 import { encodeTabReceipt, tabQueryMessage, tabReceiptMessage } from '../../../../consensus/tx/tab-messages.ts'
 import { TABS } from '../../../ledger/tab-records.ts'
 import type { ServiceDefinition } from '../../../services/service.ts'
-import { runsOf } from '../../claim-store.ts'
+import { ClaimsAway, runsOf } from '../../claim-store.ts'
 import type { Caller } from '../../failing-callers.ts'
-import type { Ended, Gate, Held, Rail, Settled, Task, Verdict } from '../../rail.ts'
+import type { Ended, Gate, Held, Rail, Settled, Steps, Task, Verdict } from '../../rail.ts'
 import { RUNS_MAX } from '../../settings.ts'
 import type { TransactionSink } from '../../shop.ts'
 import { Till, type TillDependencies } from '../../till.ts'
@@ -74,6 +74,8 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   readonly #deps: TabRailDependencies
   readonly #parts: AcceptanceParts
   readonly #commits: CommitGroups
+  /** Work that has ended well and is to be committed. */
+  readonly #worked = new WeakMap<TabCallRow, EndedTabCall>()
 
   constructor(dependencies: TabRailDependencies) {
     this.#deps = dependencies
@@ -148,14 +150,34 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     this.#deps.workshop.ended(definition, caller, outcome)
   }
 
-  /** The answer leaves only once it is on disk. */
+  /** The answer leaves only once it is on disk. The place of the work is free by then: as many calls as end may share a write. */
+  async carry(call: TabCallRow, steps: Steps<TabCallRow>): Promise<Ended<TabCallRow>> {
+    let isClaimed = false
+    try {
+      isClaimed = await steps.claim()
+      if (!isClaimed) return null
+      const worked = await steps.work()
+      const ended = worked?.ok === true ? this.#worked.get(worked.value) : undefined
+      return ended === undefined ? worked : await this.#committed(ended)
+    } catch (error) {
+      if (!(error instanceof ClaimsAway)) throw error
+      return fail(isClaimed ? this.goesOn(call) : error.fault)
+    }
+  }
+
   async end(call: TabCallRow, outcome: Result<string>): Promise<Ended<TabCallRow>> {
     if (this.till.isAbandoned) return null
     const { clock, shop } = this.#deps
     const definition = shop.offer(call.serviceId)?.definition
-    const answered = await this.#commits.add(
-      endOf(call as ReservedTabCall, outcome, { definition, nowMs: clock.now() }),
-    )
+    const ended = endOf(call as ReservedTabCall, outcome, { definition, nowMs: clock.now() })
+    if (!outcome.ok) return this.#committed(ended)
+    this.#worked.set(call, ended)
+    return ok(call)
+  }
+
+  /** Null if the call is no longer this replica's. */
+  async #committed(ended: EndedTabCall): Promise<Ended<TabCallRow>> {
+    const answered = await this.#commits.add(ended)
     return answered && ok(answered)
   }
 

@@ -12,7 +12,7 @@ import { PROTOCOL } from '../../../../src/protocol.ts'
 import { blocksFrom, outcomeOf } from '../../../support/branches.ts'
 import { TestChain, wallet } from '../../../support/chain.ts'
 import { steadyChain, steppedRuleBook } from '../../../support/steady-chain.ts'
-import { WITH_TABS } from '../../../support/tabs.ts'
+import { WITH_TABS } from '../../../support/tab-ledger.ts'
 import { filled, SAMPLE } from '../../../support/unsigned.ts'
 
 const STEP = 6

@@ -12,7 +12,7 @@ import { ESCROWS, INVOKES } from '../../../../../marketplace/ledger/escrow.ts'
 import { TAB_DUES, TABS } from '../../../../../marketplace/ledger/tab-records.ts'
 import { derive } from '../../../../../src/p2p/snapshot/derived.ts'
 import { fundedRuleBook, TestLedger } from '../../../../support/ledger.ts'
-import { PAYER, TabLedger, tabRuleBook } from '../../../../support/tabs.ts'
+import { PAYER, TabLedger, tabRuleBook } from '../../../../support/tab-ledger.ts'
 import { agentId, filled, SAMPLE, serviceId } from '../../../../support/unsigned.ts'
 
 const [OWNER, CALLER] = [filled<Address>(1), filled<Address>(2)]

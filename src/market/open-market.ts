@@ -104,7 +104,20 @@ export function createMarket(parts: MarketParts): Result<Market> {
   const twin = parts.sharedKeyMark === null ? null : new Twin(chain, shop, parts.sharedKeyMark)
   shop.closeWhile(() => (twin?.sells === true ? faultMessage(fault('market/shared-keys')) : null))
   const registrar = new Registrar({ chain, shop, sender, twin, onFault: (cause) => onFault('registration', cause) })
-  return ok({ shop, till, store, price, settings, settler, sender, registrar, workshop, takeover, stable: null, tabs: null })
+  return ok({
+    shop,
+    till,
+    store,
+    price,
+    settings,
+    settler,
+    sender,
+    registrar,
+    workshop,
+    takeover,
+    stable: null,
+    tabs: null,
+  })
 }
 
 function operatorOf({ config, chain, wallet, services }: MarketParts): Result<Operator> {

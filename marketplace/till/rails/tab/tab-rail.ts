@@ -12,9 +12,9 @@ import { requestCommitment } from '../../../../consensus/tx/request-hash.ts'
 import { encodeTabReceipt, tabQueryMessage, tabReceiptMessage } from '../../../../consensus/tx/tab-messages.ts'
 import { TABS } from '../../../ledger/tab-records.ts'
 import type { ServiceDefinition } from '../../../services/service.ts'
-import { runsOf } from '../../claim-store.ts'
+import { ClaimsAway, runsOf } from '../../claim-store.ts'
 import type { Caller } from '../../failing-callers.ts'
-import type { Ended, Gate, Held, Rail, Settled, Task, Verdict } from '../../rail.ts'
+import type { Ended, Gate, Held, Rail, Settled, Steps, Task, Verdict } from '../../rail.ts'
 import { RUNS_MAX } from '../../settings.ts'
 import type { TransactionSink } from '../../shop.ts'
 import { Till, type TillDependencies } from '../../till.ts'
@@ -74,6 +74,8 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   readonly #deps: TabRailDependencies
   readonly #parts: AcceptanceParts
   readonly #commits: CommitGroups
+  /** Work that has ended well and is to be committed. */
+  readonly #worked = new WeakMap<TabCallRow, EndedTabCall>()
 
   constructor(dependencies: TabRailDependencies) {
     this.#deps = dependencies
@@ -104,7 +106,10 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   }
 
   judge(order: TabOrder, known: TabCallRow | undefined): Standing {
-    return known === undefined ? judgeTabCall(this.#parts, order) : this.#taken(known, order)
+    if (known !== undefined) return this.#taken(known, order)
+    // Another call with this voucher was taken since the store was asked. What it reserved must not count against this one.
+    if (this.till.isRunning(order.identity.id)) return { is: 'moved' }
+    return judgeTabCall(this.#parts, order)
   }
 
   mayJoin({ claim }: Pick<Held<TabCallRow, TabIdentity>, 'claim'>, order: TabOrder): Fault | null {
@@ -145,12 +150,29 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     this.#deps.workshop.ended(definition, caller, outcome)
   }
 
-  /** The answer leaves only once it is on disk. */
+  /** The answer leaves only once it is on disk. The place of the work is free by then: as many calls as end may share a write. */
+  async carry(call: TabCallRow, steps: Steps<TabCallRow>): Promise<Ended<TabCallRow>> {
+    let isClaimed = false
+    try {
+      isClaimed = await steps.claim()
+      if (!isClaimed) return null
+      const worked = await steps.work()
+      const ended = worked?.ok === true ? this.#worked.get(worked.value) : undefined
+      return ended === undefined ? worked : ok(await this.#commits.add(ended))
+    } catch (error) {
+      if (!(error instanceof ClaimsAway)) throw error
+      return fail(isClaimed ? this.goesOn(call) : error.fault)
+    }
+  }
+
   async end(call: TabCallRow, outcome: Result<string>): Promise<Ended<TabCallRow>> {
     if (this.till.isAbandoned) return null
     const { clock, shop } = this.#deps
     const definition = shop.offer(call.serviceId)?.definition
-    return ok(await this.#commits.add(endOf(call as ReservedTabCall, outcome, { definition, nowMs: clock.now() })))
+    const ended = endOf(call as ReservedTabCall, outcome, { definition, nowMs: clock.now() })
+    if (!outcome.ok) return ok(await this.#commits.add(ended))
+    this.#worked.set(call, ended)
+    return ok(call)
   }
 
   takeUp(_: TabCallRow, isInHand: boolean): boolean {

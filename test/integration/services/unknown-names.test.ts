@@ -131,7 +131,7 @@ describe('an invalid value is explained in plain words:', () => {
 
 describe('a call to a wrong path gets a hint:', () => {
   it.each([
-    [SERVICE, 405, `GET is not served at ${SERVICE}; served: POST`],
+    ['/api/x402', 405, 'GET is not served at /api/x402; served: POST'],
     ['/api/v1/block/5', 404, 'there is nothing at /api/v1/block/5; did you mean GET /api/v1/blocks/5?'],
     ['/status', 404, 'there is nothing at /status; did you mean GET /api/v1/status?'],
     ['/api/v1/status/', 404, 'there is nothing at /api/v1/status/; did you mean GET /api/v1/status?'],

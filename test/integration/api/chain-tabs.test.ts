@@ -43,7 +43,7 @@ afterEach(async () => {
 async function opened(): Promise<ApiServer> {
   const server = await ApiServer.open({}, null, restlessRuleBook())
   servers.push(server)
-  const first = new RandomChain(await TestChain.open(restlessRuleBook()), seeded(21))
+  const first = new RandomChain(await TestChain.open(restlessRuleBook()), seeded(26))
   await importAll(server.test, await first.grow(16), PROVEN_WORK)
   const second = await first.branch(11)
   await importAll(server.test, await second.grow(16), PROVEN_WORK)

@@ -123,7 +123,7 @@ describe('the stream of events', () => {
     await caughtUp(server, whole)
     for (const [i, { id }] of whole.events.entries()) {
       const rest = await followed(server, '', id)
-      await caughtUp(server, rest)
+      await until('the rest is told', () => rest.lastId === whole.lastId)
       expect(rest.events).toEqual(whole.events.slice(i + 1))
       rest.close()
       await until('it is gone', async () => (await ask(server.url, '/health')).status === 200)
@@ -152,8 +152,13 @@ describe('the stream of events', () => {
     const all = await followed(server, '', genesis)
     await caughtUp(server, all)
     const refund = all.events.find(({ event }) => event === 'refund')
+    const tab = all.events.find(({ event }) => event === 'tab')
     const filters: [string, (event: (typeof all.events)[number]) => boolean][] = [
-      ['?types=receipt,refund', ({ event }) => event !== 'block'],
+      ['?types=receipt,refund', ({ event }) => event === 'receipt' || event === 'refund'],
+      ['?types=tab', ({ event }) => event === 'tab'],
+      [`?types=tab&txId=${tab?.data.tabId}`, ({ data }) => data.tabId === tab?.data.tabId && data.tabId !== undefined],
+      ['?types=tab&agentId=agent-two', ({ event, data }) => event === 'tab' && data.agentId === 'agent-two'],
+      ['?types=tab&serviceId=summarise', () => false],
       ['?types=block', ({ event }) => event === 'block'],
       [`?txId=${refund?.data.txId}`, ({ event, data }) => event === 'block' || data.txId === refund?.data.txId],
       ['?types=receipt&agentId=agent-one', ({ event, data }) => event === 'receipt' && data.agentId === 'agent-one'],

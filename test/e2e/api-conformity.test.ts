@@ -60,7 +60,7 @@ beforeAll(async () => {
     shipped = await workshop.start(workshop.folder(), { env })
     await marketOpen(shipped.url)
   }
-  scene = { agentId, address: buyer.address, absent: absent(), withdrawal: await doSomethingOfEverything(buyer) }
+  scene = { agentId, address: buyer.address, absent: absent(), ...(await doSomethingOfEverything(buyer)) }
 })
 
 /** Records the examples of an operation that counts services, from a node that sells only the shipped services. */

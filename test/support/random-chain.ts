@@ -1,25 +1,20 @@
-import { TAB_RULES } from '../../config/networks/rules.ts'
 import type { Block } from '../../consensus/block/block.ts'
 import type { ChainIndex } from '../../consensus/chain/chain-index.ts'
 import type { KeyValueStore } from '../../consensus/chain/key-value.ts'
 import { createRuleBook, type RuleBook } from '../../consensus/chain/rule-book.ts'
 import { fromHex, toHex, uint32LE, uintBE } from '../../consensus/primitives/bytes.ts'
-import type { Address, AgentId, Hash, TxId } from '../../consensus/primitives/ids.ts'
-import { voucherMessage } from '../../consensus/tx/tab-messages.ts'
+import type { Address, TxId } from '../../consensus/primitives/ids.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
-import { TABS } from '../../marketplace/ledger/tab-records.ts'
 import { PROTOCOL } from '../../src/protocol.ts'
 import { blocksFrom } from './branches.ts'
 import { TestChain, WALLETS, wallet } from './chain.ts'
 import { testParams } from './network.ts'
+import { RandomTabs, RESTLESS_TABS } from './random-tabs.ts'
 import { dumpStore } from './stores.ts'
-import { VOUCHER_KEYS } from './tab-choices.ts'
-import { agentId, SAMPLE, serviceId, units } from './unsigned.ts'
+import { agentId, SAMPLE, units } from './unsigned.ts'
 
 /** Terms of escrows in these chains: short, so that some expire. */
 const TERMS = [2, 3, 5, 9]
-/** Delays of tabs in these chains. */
-const CLOSE_DELAYS = [1, 2, 4]
 const STRETCH = 4
 
 /** An index that folds: it counts the transactions of every four blocks, and the blocks of each miner. */
@@ -47,25 +42,27 @@ export const TALLY: ChainIndex = {
 export function restlessRuleBook(...further: readonly number[]): RuleBook {
   const params = testParams()
   const { rules } = params.steps[0] as (typeof params.steps)[number]
-  const tabs = { ...TAB_RULES, terms: TERMS, closeDelays: CLOSE_DELAYS }
-  const change = { tx: { ...rules.tx, invokeTerms: TERMS, tabs }, coin: { ...rules.coin, rewardMaturity: 3 } }
+  const change = {
+    tx: { ...rules.tx, invokeTerms: TERMS, tabs: RESTLESS_TABS },
+    coin: { ...rules.coin, rewardMaturity: 3 },
+  }
   const steps = [0, ...further].map((fromHeight) => ({ fromHeight, rules: { ...rules, ...change } }))
   return createRuleBook({ ...params, steps }, { ...PROTOCOL, indexes: [...PROTOCOL.indexes, TALLY] })
 }
 
-const KEY = VOUCHER_KEYS[0] as (typeof VOUCHER_KEYS)[number]
 const AGENTS = ['agent-one', 'agent-two'].map(agentId)
 
 /** Grows a chain by blocks of random transfers, paid calls and tabs. Escrows and tabs end in every way within a few blocks. */
 export class RandomChain {
   readonly test: TestChain
   readonly #random: () => number
+  readonly #tabs: RandomTabs
   #open: TxId[] = []
-  #tabs: TxId[] = []
 
   constructor(test: TestChain, random: () => number) {
     this.test = test
     this.#random = random
+    this.#tabs = new RandomTabs(test, AGENTS)
   }
 
   async grow(count: number): Promise<readonly Block[]> {
@@ -73,6 +70,7 @@ export class RandomChain {
     for (let i = 0; i < count; i++) {
       const transactions: Transaction[] = this.test.height === 0 ? await this.#opening() : []
       for (let n = this.#below(5); n > 0; n--) transactions.push(await this.#transaction())
+      transactions.push(...(await this.#tabs.next()))
       const extra = new Uint8Array(32).map(() => this.#below(256))
       blocks.push(await this.test.mine(transactions, { miner: wallet(1 + this.#below(10)).address, extra }))
     }
@@ -95,7 +93,7 @@ export class RandomChain {
     return values[this.#below(values.length)] as T
   }
 
-  /** Two agents with a service each, which take tabs. */
+  /** Two agents with a service each. */
   async #opening(): Promise<Transaction[]> {
     const made = AGENTS.map(async (agentId, i) => {
       const owner = wallet(1 + i)
@@ -103,7 +101,6 @@ export class RandomChain {
       return [
         await this.test.tx(owner, 'agent_register', register),
         await this.test.tx(owner, 'service_publish', SAMPLE.service_publish({ agentId })),
-        await this.test.tx(owner, 'tab_terms', SAMPLE.tab_terms({ agentId, minCloseDelay: 1 })),
       ]
     })
     return (await Promise.all(made)).flat()
@@ -114,8 +111,7 @@ export class RandomChain {
     const agent = { agentId: this.#pick(AGENTS), payout: this.#pick(WALLETS).address }
     // The first two wallets own an agent each and sign for it, so that most changes and receipts are valid.
     const owner = wallet(1 + AGENTS.indexOf(agent.agentId))
-    const choice = this.#below(14)
-    if (choice >= 10) return this.#tab(agent.agentId)
+    const choice = this.#below(10)
     if (choice === 0) return test.tx(owner, 'agent_register', SAMPLE.agent_register({ ...agent, settlers: [] }))
     if (choice === 1) return test.tx(owner, 'agent_update', SAMPLE.agent_update({ ...agent, owner: owner.address }))
     if (choice < 5 && this.#open.length > 0) {
@@ -130,33 +126,6 @@ export class RandomChain {
       SAMPLE.agent_invoke({ agentId: agent.agentId, term: this.#pick(TERMS) }),
     )
     this.#open = [...this.#open.slice(-5), tx.txId]
-    return tx
-  }
-
-  /** Opens a tab, or claims from an open one, or closes one; some of them with an agent or for a payer that may not. */
-  async #tab(agentId: AgentId): Promise<Transaction> {
-    const { test } = this
-    const tabId = this.#pick(this.#tabs.length === 0 ? [undefined] : this.#tabs)
-    const tab = tabId === undefined ? undefined : test.chain.database.get(TABS, tabId)
-    const choice = this.#below(4)
-    if (tabId === undefined || tab === undefined || choice === 0) return this.#openTab(agentId)
-    const payer = WALLETS.find(({ address }) => address === tab.payer) ?? wallet(1)
-    if (choice === 1) return test.tx(payer, 'tab_close', { tabId })
-    const claimed = units(tab.claimed + BigInt(this.#below(200_000)))
-    const voucher = { seq: this.#below(9), ceiling: claimed, context: tabId as string as Hash }
-    const signature = KEY.sign(voucherMessage(test.ruleBook.network, tabId, voucher))
-    const services = [{ serviceId: serviceId('summarise'), calls: 1, amount: units(claimed - tab.claimed) }]
-    const sums = { claimed, close: this.#below(4) === 0, receipts: tab.receipts + 1, failed: 0, services }
-    const entry = { tabId, voucher: [{ ...voucher, signature }], root: tabId as string as Hash, ...sums }
-    return test.tx(wallet(1 + AGENTS.indexOf(tab.agentId)), 'tab_claim', { entries: [entry] })
-  }
-
-  async #openTab(agentId: AgentId): Promise<Transaction> {
-    const [term, closeDelay] = [this.#pick(TERMS), this.#pick(CLOSE_DELAYS)]
-    const voucherKey = KEY.publicKey as Hash
-    const open = SAMPLE.tab_open({ agentId, term, closeDelay, voucherKey })
-    const tx = await this.test.tx(this.#pick(WALLETS), 'tab_open', open)
-    this.#tabs = [...this.#tabs.slice(-5), tx.txId]
     return tx
   }
 

@@ -180,7 +180,13 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   }
 
   async starting(): Promise<void> {
-    await runPaced(this.#parts.deposits.load(), this.#deps.pacer)
+    const { chain, store, pacer } = this.#deps
+    const { deposits } = this.#parts
+    await runPaced(deposits.load(), pacer)
+    for (const { tabId, charged } of await store.unclaimed()) {
+      const tab = chain.database.get(TABS, tabId)
+      if (tab !== undefined) deposits.take(tabId, tab, charged)
+    }
   }
 
   forget(): void {}

@@ -237,6 +237,20 @@ const HTTP_FAULTS = {
   'tab-call/query-time': [400, 'tab_query_time'],
   'tab-call/query-signature': [401, 'tab_query_signature'],
 
+  'channel/mismatch': [402, 'payment_mismatch'],
+  'channel/signature': [402, 'payment_refused'],
+  'channel/ceiling': [402, 'voucher_mismatch'],
+  'channel/claimed': [402, 'voucher_mismatch'],
+  'channel/balance': [402, 'channel_too_small'],
+  'channel/unknown': [402, 'channel_unknown'],
+  'channel/busy': [402, 'channel_busy'],
+  'channel/closing': [402, 'channel_closing'],
+  'channel/deposit-low': [402, 'deposit_too_small'],
+  'channel/deposit-time': [402, 'payment_refused'],
+  'channel/nothing-left': [402, 'nothing_to_refund'],
+  'channel/nothing-claimed': [409, 'nothing_to_settle'],
+  'channel/unverified': [402, 'channel_unverified'],
+
   'facilitator/version': [400, 'invalid_x402_version'],
   'facilitator/scheme': [400, 'unsupported_scheme'],
   'facilitator/network': [400, 'invalid_network'],
@@ -328,6 +342,7 @@ const HTTP_FAULTS = {
   'rpc/bridge-network-not-found': [404, 'bridge_network_not_found'],
   'rpc/withdrawal-not-found': [404, 'withdrawal_not_found'],
   'rpc/no-market': [503, 'market_disabled'],
+  'rpc/no-tabs': [503, 'tabs_disabled'],
 
   'config/unknown-key': [400, 'config_unknown_key'],
   'config/value': [400, 'config_value'],

@@ -158,7 +158,7 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
       if (!isClaimed) return null
       const worked = await steps.work()
       const ended = worked?.ok === true ? this.#worked.get(worked.value) : undefined
-      return ended === undefined ? worked : ok(await this.#commits.add(ended))
+      return ended === undefined ? worked : await this.#committed(ended)
     } catch (error) {
       if (!(error instanceof ClaimsAway)) throw error
       return fail(isClaimed ? this.goesOn(call) : error.fault)
@@ -170,9 +170,15 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const { clock, shop } = this.#deps
     const definition = shop.offer(call.serviceId)?.definition
     const ended = endOf(call as ReservedTabCall, outcome, { definition, nowMs: clock.now() })
-    if (!outcome.ok) return ok(await this.#commits.add(ended))
+    if (!outcome.ok) return this.#committed(ended)
     this.#worked.set(call, ended)
     return ok(call)
+  }
+
+  /** Null if the call is no longer this replica's. */
+  async #committed(ended: EndedTabCall): Promise<Ended<TabCallRow>> {
+    const answered = await this.#commits.add(ended)
+    return answered && ok(answered)
   }
 
   takeUp(_: TabCallRow, isInHand: boolean): boolean {

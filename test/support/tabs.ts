@@ -1,107 +1,194 @@
+import { createPrivateKey, randomBytes, sign } from 'node:crypto'
+import { join } from 'node:path'
 import { LAUNCH_RULES, TAB_RULES } from '../../config/networks/rules.ts'
-import type { RuleBook } from '../../consensus/chain/rule-book.ts'
-import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
-import type { Address, Hash, TxId } from '../../consensus/primitives/ids.ts'
+import { UNPACED } from '../../consensus/chain/ports.ts'
+import { TAB_SCHEME } from '../../consensus/crypto/tab-signing.ts'
+import { toHex } from '../../consensus/primitives/bytes.ts'
+import type { Hash, TxId } from '../../consensus/primitives/ids.ts'
 import type { PayloadOf } from '../../consensus/tx/kinds.ts'
-import type { TabRules } from '../../consensus/tx/rules.ts'
-import { voucherMessage } from '../../consensus/tx/tab-messages.ts'
-import type { ClaimEntry, Voucher } from '../../consensus/tx/tab-payloads.ts'
+import { requestCommitment } from '../../consensus/tx/request-hash.ts'
+import { tabQueryMessage, voucherMessage } from '../../consensus/tx/tab-messages.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { TABS, type Tab } from '../../marketplace/ledger/tab-records.ts'
-import { PROTOCOL } from '../../src/protocol.ts'
-import { fundedRuleBook, type SentOutcome, TestLedger } from './ledger.ts'
-import { VOUCHER_KEYS } from './tab-choices.ts'
-import { filled, SAMPLE, serviceId, units } from './unsigned.ts'
+import { ValueAtRisk } from '../../marketplace/till/rails/native/payment.ts'
+import type { TabPaidCall, TabQuery } from '../../marketplace/till/rails/tab/tab-call.ts'
+import { TabRail, type TabRailDependencies } from '../../marketplace/till/rails/tab/tab-rail.ts'
+import type { ReceiptSigner } from '../../marketplace/till/rails/tab/tab-receipts.ts'
+import type { TabStore } from '../../marketplace/till/rails/tab/tab-store.ts'
+import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
+import { Workshop } from '../../marketplace/till/workshop.ts'
+import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
+import { LevelTabStore } from '../../src/storage/level-tabs.ts'
+import { wallet } from './chain.ts'
+import { AGAIN, type MarketParts, SHOP, TestMarket } from './market.ts'
+import { testRuleBook } from './network.ts'
+import { units } from './unsigned.ts'
 
-/** The launch rules about tabs with more terms and delays, short enough for a test to wait for. */
-export const SHORT_TABS: TabRules = { ...TAB_RULES, terms: [8, 30, 1_200], closeDelays: [3, 10, 400] }
+/** Rules of a chain that has tabs. */
+export const tabRuleBook = () => testRuleBook({ tx: { ...LAUNCH_RULES.tx, tabs: TAB_RULES } })
 
-/** Rules of a step that has tabs. */
-export const WITH_TABS = { tx: { ...LAUNCH_RULES.tx, tabs: SHORT_TABS } }
+const RECEIPT_SEED = new Uint8Array(32).fill(7)
+const RECEIPT_KEY = createPrivateKey({
+  key: RECEIPT_SEED,
+  format: 'raw-private',
+  asymmetricKeyType: 'ed25519',
+} as never)
 
-/** A rule book with tabs that funds the accounts `filled(1)` to `filled(count)`. */
-export function tabRuleBook(count = 6, protocol = PROTOCOL): RuleBook {
-  return fundedRuleBook(count, protocol, WITH_TABS)
+/** Signs the receipts of the test seller. */
+export const TEST_SIGNER: ReceiptSigner = {
+  key: toHex(NATIVE_BACKEND.publicKeyEd25519(RECEIPT_SEED)) as Hash,
+  sign: (message) => sign(null, message, RECEIPT_KEY),
 }
 
-/** Accounts of a tab market: the agent's owner, a payer, the agent's payout and settler, and two others. */
-export const [OWNER, PAYER, PAYOUT, SETTLER, OTHER, SECOND] = [1, 2, 3, 4, 5, 6].map((n) => filled<Address>(n)) as [
-  ...[Address, Address, Address, Address, Address, Address],
-]
-
-/** Services of the agent `acme` in these tests. */
-export const [FIRST_SERVICE, SECOND_SERVICE] = ['summarise', 'translate'].map(serviceId) as [
-  ReturnType<typeof serviceId>,
-  ReturnType<typeof serviceId>,
-]
-
-/** The key that signs vouchers in these tests. */
-export const VOUCHER_KEY = VOUCHER_KEYS[0] as (typeof VOUCHER_KEYS)[number]
-
-/** What a test says of an entry. What is left out follows from the tab, so that the entry holds. */
-export interface EntryChange extends Partial<Omit<ClaimEntry, 'voucher'>> {
-  /** Null for no voucher. */
-  readonly voucher?: Partial<Voucher> | null
-  readonly signer?: (typeof VOUCHER_KEYS)[number]
+/** A tab as its payer has it. */
+export interface TestTab {
+  readonly tabId: TxId
+  readonly seed: Uint8Array
+  readonly opening: Transaction
+  /** The next number of a call, and the ceiling that was signed last. */
+  seq: number
+  ceiling: bigint
 }
 
-/** The ledgers with an agent that takes tabs, and its two services. Its next block has height 5. */
-export class TabLedger extends TestLedger {
-  constructor(ruleBook: RuleBook = tabRuleBook()) {
-    super(ruleBook)
-    this.send(OWNER, 'agent_register', SAMPLE.agent_register())
-    for (const id of [FIRST_SERVICE, SECOND_SERVICE])
-      this.send(OWNER, 'service_publish', SAMPLE.service_publish({ serviceId: id }))
-    this.send(OWNER, 'tab_terms', SAMPLE.tab_terms({ minCloseDelay: 3 }))
+/** What a test orders on a tab. What is left out gets a value that works. */
+export interface TabOrderParts {
+  readonly serviceId?: string
+  readonly seq?: number
+  readonly ceiling?: bigint
+  readonly secret?: Uint8Array
+  /** Signs in place of the voucher key of the tab. */
+  readonly seed?: Uint8Array
+  readonly transaction?: TxId
+  readonly change?: Partial<TabPaidCall>
+}
+
+/** What a tab rail is made with, besides a market. */
+export interface TabShopParts extends MarketParts {
+  readonly wrapTabs?: (store: TabStore) => TabStore
+  readonly rail?: Partial<TabRailDependencies>
+}
+
+const opened: TabShop[] = []
+
+/** A seller with tabs: a market in this process, its tab rail, and a LevelDB of its own. */
+export class TabShop {
+  readonly market: TestMarket
+  readonly #parts: TabShopParts
+  level: LevelTabStore
+  store: TabStore
+  rail: TabRail
+
+  private constructor(market: TestMarket, level: LevelTabStore, parts: TabShopParts) {
+    this.market = market
+    this.level = level
+    this.#parts = parts
+    this.store = parts.wrapTabs?.(level) ?? level
+    this.rail = this.railOver(this.store)
+    opened.push(this)
   }
 
-  /** Opens a tab and returns its id. */
-  openTab(change: Partial<PayloadOf<'tab_open'>> = {}, payer = PAYER): TxId {
-    const { code, tx } = this.send(payer, 'tab_open', this.opening(change))
-    if (code !== 'success') throw new Error(code)
-    return tx.txId
+  static async open(parts: TabShopParts = {}): Promise<TabShop> {
+    const market = await TestMarket.open({ ruleBook: tabRuleBook(), ...parts })
+    const level = await LevelTabStore.open(join(market.folder, 'tabs'))
+    const shop = new TabShop(market, level, parts)
+    await shop.publishTerms()
+    return shop
   }
 
-  opening(change: Partial<PayloadOf<'tab_open'>> = {}): PayloadOf<'tab_open'> {
-    const fields = { deposit: units(10_000_000), term: 30, closeDelay: 3 }
-    return SAMPLE.tab_open({ ...fields, voucherKey: VOUCHER_KEY.publicKey as Hash, ...change })
+  get till() {
+    return this.rail.till
   }
 
-  tab(tabId: TxId): Tab {
-    const tab = this.get(TABS, tabId)
-    if (tab === undefined) throw new Error('no such tab')
+  /** A rail over a store of tabs, as another replica has it. */
+  railOver(store: TabStore): TabRail {
+    const { market } = this
+    const { chain } = market.test
+    return new TabRail({
+      ...{ chain, store, shop: market.shop, sink: market.mempool, price: market.price },
+      settings: { ...DEFAULT_MARKET_SETTINGS, ...this.#parts.settings },
+      ...{ clock: market.time, timers: market.time, workshop: new Workshop(chain, market.time) },
+      ...{ signer: TEST_SIGNER, backend: NATIVE_BACKEND, pacer: UNPACED },
+      atRisk: new ValueAtRisk(chain, market.price),
+      onError: (error) => {
+        throw error
+      },
+      ...this.#parts.rail,
+    })
+  }
+
+  async publishTerms(change: Partial<PayloadOf<'tab_terms'>> = {}): Promise<void> {
+    const terms = { agentId: SHOP, receiptKey: TEST_SIGNER.key, minDeposit: units(1_000_000), minCloseDelay: 400 }
+    await this.market.mine([await this.market.test.tx(wallet(2), 'tab_terms', { ...terms, ...change })])
+  }
+
+  /** Signs an opening and does not send it. */
+  async opening(change: Partial<PayloadOf<'tab_open'>> = {}, from = 1): Promise<TestTab> {
+    const seed = new Uint8Array(randomBytes(32))
+    const voucherKey = toHex(NATIVE_BACKEND.publicKeyEd25519(seed)) as Hash
+    const payload = { agentId: SHOP, deposit: units(100_000_000), term: 1_200, closeDelay: 400, scheme: TAB_SCHEME }
+    const opening = await this.market.test.tx(wallet(from), 'tab_open', { ...payload, voucherKey, ...change })
+    return { tabId: opening.txId, seed, opening, seq: 1, ceiling: 0n }
+  }
+
+  /** Opens a tab and mines blocks on it. */
+  async openTab(change: Partial<PayloadOf<'tab_open'>> = {}, depth = 1): Promise<TestTab> {
+    const tab = await this.opening(change)
+    await this.market.mine([tab.opening])
+    for (let i = 1; i < depth; i++) await this.market.mine()
     return tab
   }
 
-  /** An entry that holds for the tab as it is now, with changes. One service has all calls and the whole difference. */
-  entry(tabId: TxId, change: EntryChange = {}, tab: Pick<Tab, 'claimed' | 'receipts'> = this.tab(tabId)): ClaimEntry {
-    const { voucher = {}, signer = VOUCHER_KEY, ...fields } = change
-    const claimed = fields.claimed ?? units(tab.claimed + 300_000n)
-    const calls = fields.receipts === undefined ? 1 : fields.receipts - tab.receipts
-    const amount = units(claimed > tab.claimed ? claimed - tab.claimed : 0n)
-    const services = fields.services ?? (calls > 0 ? [{ serviceId: FIRST_SERVICE, calls, amount }] : [])
-    const failed = fields.failed ?? 0
-    const receipts = fields.receipts ?? tab.receipts + 1 + failed
-    const root = receipts > tab.receipts ? filled<Hash>(5) : (ZERO_HEX_32 as Hash)
-    const base = { tabId, close: false, root, ...fields, claimed, receipts, failed, services }
-    return {
-      ...base,
-      voucher: voucher === null ? [] : [this.#voucher(tabId, { ceiling: claimed, ...voucher }, signer)],
-    }
+  /** A call with a voucher for one more call at the price of now. */
+  order(tab: TestTab, request: string, parts: TabOrderParts = {}): TabPaidCall {
+    const { serviceId = AGAIN, seq = tab.seq, secret = new Uint8Array(randomBytes(32)) } = parts
+    const ceiling = units(parts.ceiling ?? tab.ceiling + this.market.priceOf(serviceId))
+    if (parts.seq === undefined) tab.seq += 1
+    if (parts.ceiling === undefined) tab.ceiling = ceiling
+    const call = { agentId: SHOP, serviceId: serviceId as never, request }
+    const context = requestCommitment(secret, call)
+    const message = voucherMessage(this.market.test.chain.network, tab.tabId, { seq, ceiling, context })
+    const signature = NATIVE_BACKEND.signEd25519(message, parts.seed ?? tab.seed)
+    const voucher = { seq, ceiling, secret, signature }
+    const payment = { tabId: tab.tabId, voucher, transaction: parts.transaction ?? null }
+    return { serviceId, request, payment, ...parts.change }
   }
 
-  #voucher(tabId: TxId, change: Partial<Voucher>, signer: (typeof VOUCHER_KEYS)[number]): Voucher {
-    const fields = { seq: 0, ceiling: units(0), context: filled<Hash>(7), ...change }
-    const message = voucherMessage(this.ruleBook.network, tabId, fields)
-    return { ...fields, signature: change.signature ?? signer.sign(message) }
+  /** Orders and settles. */
+  settle(tab: TestTab, request: string, parts: TabOrderParts = {}) {
+    return this.till.settle(this.order(tab, request, parts))
   }
 
-  /** Executes a block with one claim. */
-  claim(entries: readonly ClaimEntry[], sender = SETTLER): SentOutcome {
-    return this.send(sender, 'tab_claim', { entries })
+  query(tab: TestTab, what: 'state' | 'refund', timeMs = this.market.time.now()): TabQuery {
+    const message = tabQueryMessage(this.market.test.chain.network, { tabId: tab.tabId, what, timeMs })
+    return { tabId: tab.tabId, timeMs, signature: NATIVE_BACKEND.signEd25519(message, tab.seed) }
   }
 
-  /** Codes of a claim's entries. */
-  codes(entries: readonly ClaimEntry[], sender = SETTLER): readonly number[] {
-    return this.claim(entries, sender).receipt.entries
+  record({ tabId }: Pick<TestTab, 'tabId'>): Tab | undefined {
+    return this.market.test.chain.database.get(TABS, tabId)
   }
+
+  /** Ends the process of the rail, and starts another on what is on disk. `wrap` replaces the wrapper of its store. */
+  async restart(wrap: (store: TabStore) => TabStore = (store) => store): Promise<void> {
+    this.till.abandon()
+    this.market.workbench.release()
+    await this.market.quiet()
+    await this.level.close()
+    this.level = await LevelTabStore.open(join(this.market.folder, 'tabs'))
+    this.store = wrap(this.level)
+    this.rail = this.railOver(this.store)
+    await this.till.resume()
+    await this.market.quiet()
+  }
+
+  async close(): Promise<void> {
+    this.till.abandon()
+    this.market.workbench.release()
+    await this.market.quiet()
+    await this.level.close()
+  }
+}
+
+/** Closes every seller that a test has opened. Call it before `closeMarkets`. */
+export async function closeTabShops(): Promise<void> {
+  for (const shop of opened.splice(0)) await shop.close()
 }

@@ -6,7 +6,7 @@ import { Overlay } from '../../../../consensus/state/overlay.ts'
 import { tabInvariant } from '../../../../marketplace/ledger/tab-invariant.ts'
 import { addDue, removeDue, TAB_DUES, TAB_TOTALS, TABS, type Tab } from '../../../../marketplace/ledger/tab-records.ts'
 import { PROTOCOL } from '../../../../src/protocol.ts'
-import { OTHER, PAYER, TabLedger, tabRuleBook } from '../../../support/tabs.ts'
+import { OTHER, PAYER, TabLedger, tabRuleBook } from '../../../support/tab-ledger.ts'
 import { filled, SAMPLE, units } from '../../../support/unsigned.ts'
 
 const ledger = new TabLedger()

@@ -21,7 +21,7 @@ import {
   SETTLER,
   TabLedger,
   VOUCHER_KEY,
-} from '../../../support/tabs.ts'
+} from '../../../support/tab-ledger.ts'
 import { agentId, filled, SAMPLE, serviceId, units } from '../../../support/unsigned.ts'
 
 const ACME = agentId('acme')

@@ -46,6 +46,10 @@ export const MARKET_FAULTS = {
     'the registration of {part} was mined and failed with {outcome}; it is tried again in an hour',
   ),
 
+  'market/claim-failed': unblamed('the chain refused a claim of the tab {tabId}: {outcome}'),
+  'market/tab-receipts': unblamed(
+    'receipt {n} of the tab {tabId} is missing or does not fit; what comes after it cannot be claimed',
+  ),
   'market/claims-away': later(
     'the claim store of this node cannot be reached just now ({reason}). Do not pay again: nothing is lost, repeat this call with the same payment',
   ),
@@ -92,6 +96,52 @@ export const MARKET_FAULTS = {
     'facilitator {facilitator} reported that {payer} paid {amount} units in {transaction}, which the chain of the token does not show: {reason}',
   ),
   'stable/facilitator': later('no facilitator could be reached: {detail}. Nothing was charged'),
+
+  'tab-call/unconfirmed': later(
+    'Do not pay again: the tab {tabId} has {confirmations} of {needed} confirmations that this call needs; repeat this call with the same payment',
+  ),
+  'tab-call/unknown': unblamed('there is no open tab {tabId} on the chain of this node. Nothing was charged'),
+  'tab-call/foreign': unblamed('the tab {tabId} is with the agent {got}, this is {expected}. Nothing was charged'),
+  'tab-call/receipt-key': unblamed(
+    'the tab {tabId} was opened under another receipt key of this seller: close it, and open a new one. Nothing was charged',
+  ),
+  'tab-call/scheme': unblamed(
+    'the voucher key of the tab {tabId} has a scheme that is not taken here. Nothing was charged',
+  ),
+  'tab-call/transaction': sender(
+    'the transaction {txId} is neither the opening of the tab {tabId} nor a deposit to it. Nothing was charged',
+  ),
+  'tab-call/closing': unblamed('the tab {tabId} is being closed: open a new one. Nothing was charged'),
+  'tab-call/expiring': unblamed(
+    'the tab {tabId} ends at height {dueAt}, which is too near: open a new one. Nothing was charged',
+  ),
+  'tab-call/rolled-back': unblamed(
+    'this seller lost what it noted of the tab {tabId} up to receipt {receipt}: it takes no calls until its claims on chain reach that receipt',
+  ),
+  'tab-call/seq-used': unblamed(
+    'the number {seq} of the tab {tabId} is used for another call; the next is {nextSeq}. Nothing was charged',
+  ),
+  'tab-call/seq-window': unblamed(
+    'the number {seq} of the tab {tabId} is too far ahead; the next is {nextSeq}. Nothing was charged',
+  ),
+  'tab-call/ceiling-low': unblamed(
+    'the ceiling of the voucher is {ceiling} base units, this call needs {needed}: sign one with the number {nextSeq}. Nothing was charged',
+  ),
+  'tab-call/deposit-low': unblamed(
+    'the deposit of the tab {tabId} is {deposit} base units, this call needs {needed}: add to it. Nothing was charged',
+  ),
+  'tab-call/signature': sender('the voucher is not signed by the voucher key of the tab {tabId} for this call'),
+  'tab-call/failing': later(
+    'too many vouchers with wrong signatures were sent lately: try again in {seconds} s. Nothing was charged',
+  ),
+  'tab-call/under-way': later(
+    'Do not pay again: the call {seq} on the tab {tabId} is under way; repeat it with the same payment',
+  ),
+  'tab-call/result-expired': unblamed(
+    'the call {seq} on the tab {tabId} was answered, and its result is no longer kept; its receipt is',
+  ),
+  'tab-call/query-time': sender('the time of the query differs from {nowMs} by more than {withinMs} ms'),
+  'tab-call/query-signature': sender('the query is not signed by the voucher key of the tab {tabId}'),
 
   'facilitator/version': sender('x402Version is {got}; taken are 1 and 2'),
   'facilitator/scheme': sender('the scheme is {got}, this facilitator takes {expected}'),

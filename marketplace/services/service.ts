@@ -54,6 +54,8 @@ export interface ServiceDefinition<Input = unknown, Schema extends TSchema = TSc
   readonly resultSchema: Schema
   readonly timeoutMs: number
   readonly resultBytesMax: number
+  /** What this result costs on a tab, in millionths of a dollar, if that may be less than the price. Absent: the price. */
+  readonly chargeUsdMicros?: (result: unknown) => bigint
   /**
    * Whether the request makes this node contact other hosts or run a model. Failed calls of this kind cost the node
    * something, so a payer with too many failures is refused for a while.

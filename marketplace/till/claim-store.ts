@@ -126,6 +126,9 @@ export interface ClaimStore<C extends StoredClaim> {
   pruneResults(beforeMs: number, bytesMax: number): Promise<number>
 }
 
+/** What the till itself needs of a store of claims. */
+export type TillStore<C extends StoredClaim> = Pick<ClaimStore<C>, 'get' | 'claim' | 'advance' | 'open'>
+
 /** Facts of a kept result, by which {@link beyondBytes} chooses what to delete. */
 export interface KeptResult {
   readonly bytes: number

@@ -16,7 +16,7 @@ export interface TillCall {
 
 /** What is compared between a call and a claim. Each rail adds to it. */
 export interface Identity {
-  /** Id of the payment: 64 lower-case hex digits. Claims are stored under it. */
+  /** Id of the payment, one per payment for ever. Claims are stored under it. */
   readonly id: string
 }
 

@@ -3,7 +3,7 @@ import type { Clock, Timers } from '../../consensus/chain/ports.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { RequestText, readRequest } from '../services/service.ts'
-import { type ClaimStore, ClaimsAway, type StoredClaim, unlessAway } from './claim-store.ts'
+import { ClaimsAway, type StoredClaim, type TillStore, unlessAway } from './claim-store.ts'
 import { NO_CLIENT } from './failing-callers.ts'
 import type { Ended, Held, Identity, Order, Rail, Settled, Steps, Task, TillCall, Verdict } from './rail.ts'
 import type { MarketSettings } from './settings.ts'
@@ -15,7 +15,7 @@ import type { Workshop } from './workshop.ts'
 export interface TillDependencies<C extends StoredClaim> {
   readonly chain: Chain
   readonly shop: Shop
-  readonly store: ClaimStore<C>
+  readonly store: TillStore<C>
   readonly workshop: Workshop
   readonly settings: MarketSettings
   readonly clock: Clock

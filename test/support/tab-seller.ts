@@ -1,275 +1,296 @@
-import { taggedHashHex } from '../../consensus/crypto/hash.ts'
-import type { SigningNetwork } from '../../consensus/crypto/signing.ts'
-import { verifyTabSignature } from '../../consensus/crypto/tab-signing.ts'
-import { amount } from '../../consensus/primitives/amount.ts'
-import { fromHex, toHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
-import type { AgentId, Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
-import { encodeText } from '../../consensus/primitives/text.ts'
-import { requestCommitment, requestHash } from '../../consensus/tx/request-hash.ts'
-import {
-  encodeTabReceipt,
-  type TabReceipt,
-  tabQueryMessage,
-  tabReceiptMessage,
-  tabReceiptsRoot,
-  voucherMessage,
-} from '../../consensus/tx/tab-messages.ts'
-import type { ClaimEntry } from '../../consensus/tx/tab-payloads.ts'
-import type { Tab } from '../../marketplace/ledger/tab-records.ts'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { LAUNCH_RULES, TAB_RULES } from '../../config/networks/rules.ts'
+import type { Rules } from '../../consensus/chain/params.ts'
+import type { RuleBook } from '../../consensus/chain/rule-book.ts'
+import { TAB_SCHEME } from '../../consensus/crypto/tab-signing.ts'
+import { decodeReceipt, type ReceiptOf } from '../../consensus/ledger/receipt.ts'
+import { toHex } from '../../consensus/primitives/bytes.ts'
+import type { Fault } from '../../consensus/primitives/fault.ts'
+import type { Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
+import { requestCommitment } from '../../consensus/tx/request-hash.ts'
+import { voucherMessage } from '../../consensus/tx/tab-messages.ts'
+import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { TABS, type Tab } from '../../marketplace/ledger/tab-records.ts'
+import type { SharedClaims } from '../../marketplace/till/claim-store.ts'
+import { Claimer, type ClaimerDependencies } from '../../marketplace/till/rails/tab/claimer.ts'
+import type { HeldVoucher } from '../../marketplace/till/rails/tab/tab-call.ts'
+import { sealer } from '../../marketplace/till/rails/tab/tab-receipts.ts'
+import type { ReservedTabCall, TabRow, TabStore } from '../../marketplace/till/rails/tab/tab-store.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
+import { walletReceiptSigner } from '../../src/crypto/receipt-key.ts'
+import type { WalletKey } from '../../src/crypto/wallet-key.ts'
+import { LevelTabStore } from '../../src/storage/level-tabs.ts'
+import { seedOf } from './actors.ts'
+import { wallet } from './chain.ts'
+import { AGAIN, type MarketParts, SHOP, TestMarket } from './market.ts'
+import { testRuleBook } from './network.ts'
+import { units } from './unsigned.ts'
 
-export type Json = Readonly<Record<string, unknown>>
-
-/** An answer before it leaves. `settled` is the header PAYMENT-RESPONSE. */
-export interface Answer {
-  readonly status: number
-  readonly body: Json
-  readonly settled?: Json
+/** The test network with tabs. `change` replaces rules. */
+export function tabRuleBook(change: Partial<Rules> = {}): RuleBook {
+  return testRuleBook({ tx: { ...LAUNCH_RULES.tx, tabs: TAB_RULES }, ...change })
 }
 
-/** A voucher that passed its checks. */
-interface Held {
-  readonly seq: number
-  readonly ceiling: bigint
-  readonly context: string
-  readonly signature: string
+/** A tab that a test opened. */
+export interface TestTab {
+  readonly tabId: TxId
+  readonly payer: WalletKey
+  readonly seed: Uint8Array
 }
 
-/** What the seller keeps of one tab. */
-export interface Ledger {
-  charged: bigint
-  voucher: Held | null
-  readonly receipts: Json[]
-  /** Answers by number, with the payload that they are for. */
-  readonly answers: Map<number, { readonly payload: string; readonly answer: Answer }>
+/** What a call is charged, and for which service; `charge` null: the service failed. */
+export interface TestCall {
+  readonly charge: bigint | null
+  readonly serviceId?: string
 }
 
-/** What the seller sees of the chain. */
-export interface SellerPlace {
-  readonly network: SigningNetwork
-  readonly agentId: string
-  readonly payTo: string
-  readonly tab: (tabId: string) => Tab | undefined
-  readonly height: () => number
+/** Parts of a seller that a test may replace. */
+export interface SellerParts extends MarketParts {
+  readonly claimer?: Partial<ClaimerDependencies>
+  readonly tabs?: TabStore & { close(): Promise<void> }
+  /** Close delay of the terms and of all tabs. */
+  readonly closeDelay?: number
+  /** How this replica stands in a shared store. */
+  readonly shared?: SharedClaims
 }
 
-const RECEIPT_SEED = new Uint8Array(32).fill(0x5e)
+const SIGNER = walletReceiptSigner(seedOf(77))
 
 /**
- * A small seller of calls on tabs that shares no code with the real one. It speaks the objects of x402, and checks every
- * voucher for real. A test can make it lie, lose answers, forget everything, or go back to an old copy of its data.
+ * A seller of tabs with real parts: chain, mempool, and a LevelDB store of calls. Calls are put into the store as the rail does it;
+ * a claimer posts claims for them.
  */
 export class TabSeller {
-  readonly receiptKey = toHex(NATIVE_BACKEND.publicKeyEd25519(RECEIPT_SEED))
-  ledgers = new Map<string, Ledger>()
-  prices = new Map<string, bigint>()
-  /** Calls that were served, by service and request. */
-  readonly served: string[] = []
-  /** Payloads in the order in which they came. */
-  readonly seen: Json[] = []
-  readonly #place: SellerPlace
+  readonly market: TestMarket
+  readonly store: TabStore & { close(): Promise<void> }
+  readonly claimer: Claimer
+  /** Faults that the claimer reported. */
+  readonly faults: Fault[] = []
+  /** Kills the process before or after a claim is on disk. */
+  diesAtClaim: 'before' | 'after' | null = null
+  readonly #parts: SellerParts
+  readonly #real: TabStore & { close(): Promise<void> }
+  #running = 0
+  #isDead = false
 
-  constructor(place: SellerPlace) {
-    this.#place = place
-  }
-
-  price(serviceId: string): bigint {
-    return this.prices.get(serviceId) ?? 200_000n
-  }
-
-  ledger(tabId: string): Ledger {
-    const known = this.ledgers.get(tabId)
-    if (known !== undefined) return known
-    const { claimed = 0n } = this.#place.tab(tabId) ?? {}
-    const fresh: Ledger = { charged: claimed, voucher: null, receipts: [], answers: new Map() }
-    this.ledgers.set(tabId, fresh)
-    return fresh
-  }
-
-  /** A copy of all that it knows, to go back to. */
-  copy(): Map<string, Ledger> {
-    return new Map(
-      [...this.ledgers].map(([id, { charged, voucher, receipts, answers }]) => [
-        id,
-        { charged, voucher, receipts: [...receipts], answers: new Map(answers) },
-      ]),
-    )
-  }
-
-  /** The terms of a call, with the state of a tab in a corrective answer. */
-  terms(serviceId: string, code: string, tabId?: string): Answer {
-    const { agentId, payTo, network, height } = this.#place
-    const facts = { genesis: network.genesis, networkName: 'test', decimals: 8, agentId, serviceId }
-    const keys = { receiverAuthorizer: this.receiptKey, withdrawDelay: 1_200, closeDelay: 400, terms: [1_200, 28_800] }
-    const limits = { minDeposit: '2000000', validUntil: height() + 30, inFlight: 8, priceUsd: 0.0005 }
-    const state = tabId === undefined ? {} : this.state(tabId)
-    const offer = {
-      ...{ scheme: 'batch-settlement', network: 'farthing:1', amount: this.price(serviceId).toString() },
-      ...{ asset: 'FAR', payTo, maxTimeoutSeconds: 60, extra: { ...facts, ...keys, ...limits, ...state } },
-    }
-    const available = { available: true, requestValid: true, x402: true, serviceId }
-    return { status: 402, body: { x402Version: 1, error: code, code, ...available, accepts: [offer] } }
-  }
-
-  /** The terms of a call that is paid by itself. */
-  single(serviceId: string): Answer {
-    const { agentId, payTo, network, height } = this.#place
-    const facts = { agentId, serviceId, term: 100, validUntil: height() + 30, confirmations: 1, decimals: 8 }
-    const extra = { ...facts, genesis: network.genesis, priceUsd: 0.0005, nativeUsd: 0.25 }
-    const amountText = this.price(serviceId).toString()
-    const offer = { scheme: 'native-x402', network: 'farthing:1', maxAmountRequired: amountText, asset: 'FAR', payTo, extra }
-    const body = { error: 'payment_required', code: 'payment_required', available: true, requestValid: true }
-    return { status: 402, body: { x402Version: 1, ...body, x402: true, accepts: [offer] } }
-  }
-
-  /** A call that was paid by itself. Its payment is believed. */
-  serveSingle(serviceId: string, request: string): Answer {
-    this.served.push(`${serviceId} ${request}`)
-    return { status: 200, body: { paid: true, result: { echo: request }, receipt: { serviceId } } }
-  }
-
-  state(tabId: string): Json {
-    const { charged, voucher, receipts, answers } = this.ledger(tabId)
-    const tab = this.#place.tab(tabId)
-    const used = [...answers.keys()]
-    const channelState = {
-      ...{ channelId: tabId, balance: (tab?.deposit ?? 0n).toString(), totalClaimed: (tab?.claimed ?? 0n).toString() },
-      ...{ chargedCumulativeAmount: charged.toString(), receipts: receipts.length, nextSeq: Math.max(0, ...used) + 1 },
-      ...{ withdrawRequestedAt: tab?.closesAt ?? 0, expiresAt: tab?.expiresAt ?? 0 },
-    }
-    const held = voucher && {
-      ...{ seq: voucher.seq, maxClaimableAmount: voucher.ceiling.toString() },
-      ...{ context: voucher.context, signature: voucher.signature },
-    }
-    const last = receipts.at(-1)
-    return { channelState, ...(held && { voucherState: held }), ...(last && { lastReceipt: last }) }
-  }
-
-  /** A call with a payment. */
-  async call(serviceId: string, request: string, payload: Json): Promise<Answer> {
-    this.seen.push(payload)
-    const { channelId, voucher } = payload as { readonly channelId: string; readonly voucher: Json }
-    const { seq, maxClaimableAmount, secret, signature } = voucher as {
-      readonly [name in 'maxClaimableAmount' | 'secret' | 'signature']: string
-    } & { readonly seq: number }
-    const tab = this.#place.tab(channelId)
-    if (tab === undefined || tab.closesAt !== 0) return this.terms(serviceId, 'tab_not_found')
-    const ledger = this.ledger(channelId)
-    const text = JSON.stringify({ serviceId, request, payload })
-    const known = ledger.answers.get(seq)
-    if (known !== undefined) return known.payload === text ? known.answer : this.terms(serviceId, 'seq_used', channelId)
-    const names = { agentId: this.#place.agentId as AgentId, serviceId: serviceId as ServiceId, request }
-    const context = requestCommitment(fromHex(secret), names)
-    const held = { seq, ceiling: BigInt(maxClaimableAmount), context, signature }
-    if (!this.#isSigned(channelId, tab, held)) return this.terms(serviceId, 'bad_voucher', channelId)
-    const most = ledger.voucher === null || held.ceiling > ledger.voucher.ceiling ? held : ledger.voucher
-    const price = this.price(serviceId)
-    if (ledger.charged + price > most.ceiling || most.ceiling > tab.deposit)
-      return this.terms(serviceId, 'ceiling_low', channelId)
-    ledger.voucher = most
-    // A second call with this number must find it taken while the work goes on.
-    ledger.answers.set(seq, { payload: text, answer: { status: 503, body: { error: 'under way', code: 'busy' } } })
-    const answer = await this.#serve({ tab, tabId: channelId, held, serviceId, request, price })
-    ledger.answers.set(seq, { payload: text, answer })
-    return answer
-  }
-
-  /** Whether the voucher key asks. */
-  isAsked(tabId: string, what: 'state' | 'refund', { timeMs, signature }: { timeMs: number; signature: string }): boolean {
-    const tab = this.#place.tab(tabId)
-    if (tab === undefined) return false
-    const message = tabQueryMessage(this.#place.network, { tabId: tabId as TxId, what, timeMs })
-    const signed = { key: fromHex(tab.voucherKey), message, signature: fromHex(signature) }
-    return Math.abs(Date.now() - timeMs) < 300_000 && verifyTabSignature(NATIVE_BACKEND, signed)
-  }
-
-  /** The entry that claims all that it charged. */
-  entry(tabId: string, change: Partial<ClaimEntry> = {}): ClaimEntry {
-    const { charged, voucher, receipts } = this.ledger(tabId)
-    const tab = this.#place.tab(tabId) as Tab
-    const due = receipts.slice(tab.receipts).map((json) => receiptOf(json))
-    const delivered = due.filter(({ outcome }) => outcome === 0)
-    const services = [...new Set(delivered.map(({ serviceId }) => serviceId))].map((serviceId) => {
-      const calls = delivered.filter((each) => each.serviceId === serviceId)
-      const sum = calls.reduce((all, each) => all + each.charged, 0n)
-      return { serviceId, calls: calls.length, amount: amount(sum) }
+  private constructor(market: TestMarket, real: TabStore & { close(): Promise<void> }, parts: SellerParts) {
+    this.market = market
+    this.#real = real
+    this.#parts = parts
+    this.store = this.#watched(real)
+    const { shop, sender, mempool, time, test } = market
+    this.claimer = new Claimer({
+      ...{ chain: test.chain, shop, sender, sink: mempool, clock: time, store: this.store },
+      onFault: (cause) => this.faults.push(cause),
+      ...parts.claimer,
     })
-    const shown = voucher === null ? [] : [{ ...voucher, ceiling: amount(voucher.ceiling) }]
-    return {
-      tabId: tabId as TxId,
-      voucher: shown.map(({ seq, ceiling, context, signature }) => {
-        return { seq, ceiling, context: context as Hash, signature: fromHex(signature) }
-      }),
-      ...{ claimed: amount(charged), close: false, receipts: receipts.length, failed: due.length - delivered.length },
-      root: due.length === 0 ? (ZERO_HEX_32 as Hash) : tabReceiptsRoot(due.map(encodeTabReceipt)),
-      services,
-      ...change,
+  }
+
+  /** A seller whose agent is on chain and takes tabs. */
+  static async open(parts: SellerParts = {}): Promise<TabSeller> {
+    const market = await TestMarket.open({ ruleBook: tabRuleBook(), ...parts })
+    const store = parts.tabs ?? (await LevelTabStore.open(join(market.folder, 'tabs')))
+    const seller = new TabSeller(market, store, parts)
+    if (market.shop.agent !== undefined && parts.test === undefined) await seller.postTerms()
+    return seller
+  }
+
+  get #closeDelay(): number {
+    return this.#parts.closeDelay ?? 400
+  }
+
+  async postTerms(minDeposit = 1_000_000n): Promise<void> {
+    const terms = {
+      agentId: SHOP,
+      receiptKey: SIGNER.key,
+      minDeposit: units(minDeposit),
+      minCloseDelay: this.#closeDelay,
+    }
+    await this.mine([await this.market.test.tx(wallet(2), 'tab_terms', terms)])
+  }
+
+  /** Opens tabs for development wallets, all in one block. */
+  async openTabs(payers: readonly number[], deposit = 100_000_000n, term = 1_200): Promise<readonly TestTab[]> {
+    const tabs: TestTab[] = []
+    const transactions: Transaction[] = []
+    for (const number of payers) {
+      const payer = wallet(number)
+      const seed = seedOf(1_000 + this.market.test.height * 1_000 + tabs.length)
+      const voucherKey = toHex(NATIVE_BACKEND.publicKeyEd25519(seed)) as Hash
+      const payload = {
+        agentId: SHOP,
+        deposit: units(deposit),
+        term,
+        closeDelay: this.#closeDelay,
+        scheme: TAB_SCHEME,
+        voucherKey,
+      }
+      const tx = await this.market.test.tx(payer, 'tab_open', payload)
+      transactions.push(tx)
+      tabs.push({ tabId: tx.txId, payer, seed })
+    }
+    await this.mine(transactions)
+    return tabs
+  }
+
+  async openTab(payer = 1, deposit = 100_000_000n, term = 1_200): Promise<TestTab> {
+    const [tab] = await this.openTabs([payer], deposit, term)
+    return tab as TestTab
+  }
+
+  /** Answers calls on a tab, one after the other. */
+  async serve(tab: TestTab, calls: readonly TestCall[]): Promise<void> {
+    for (const call of calls) await this.#finish(await this.begin(tab, call), call.charge)
+  }
+
+  /** Takes a call and does not answer it yet. */
+  async begin(tab: TestTab, { charge, serviceId = AGAIN }: TestCall): Promise<ReservedTabCall> {
+    const { tabId, payer } = tab
+    const row = this.store.peek(tabId)
+    const chain = this.#tabOf(tab) as Tab
+    const seq = (row?.seqMax ?? 0) + 1
+    const price = charge ?? 0n
+    const ceiling = (row?.charged ?? chain.claimed) + (row?.reserved ?? 0n) + price
+    const voucher = voucherOf(this.market.test.chain.network, tab, { seq, ceiling, serviceId })
+    const call: ReservedTabCall = {
+      ...{ tabId, seq, serviceId: serviceId as ServiceId, voucher, state: 'claimed', request: `${seq}` },
+      ...{ requestHash: '11'.repeat(32) as Hash, caller: payer.address, isRepeatable: true },
+      ...{ price: `${price}`, priceUsdMicros: '1000', claimedAtMs: this.market.time.nowMs },
+    }
+    const { claimed, receipts } = chain
+    const held = await this.store.reserve(call, { most: chain.deposit, claimed, receipts })
+    if (held.is !== 'held') throw new Error(held.is)
+    return call
+  }
+
+  /** Answers a call that was begun. */
+  async finish(call: ReservedTabCall): Promise<void> {
+    await this.#finish(call, BigInt(call.price))
+  }
+
+  async #finish(call: ReservedTabCall, charge: bigint | null): Promise<void> {
+    const outcome =
+      charge === null
+        ? { charge: units(0), result: null, resultHash: '00'.repeat(32) as Hash, reason: 'service/failed' as const }
+        : { charge: units(charge), result: '"yes"', resultHash: '22'.repeat(32) as Hash, reason: null }
+    const end = { call, ...outcome, message: null, finishedAtMs: this.market.time.nowMs }
+    await this.store.commit([end], sealer(SIGNER, this.market.test.chain.network))
+  }
+
+  /** The record of a tab on chain. */
+  tabOnChain(tab: TestTab): Tab | undefined {
+    return this.#tabOf(tab)
+  }
+
+  row({ tabId }: TestTab): Promise<TabRow | undefined> {
+    return this.#real.tab(tabId)
+  }
+
+  /** Asks the payer's node to close the tab. */
+  closeTx({ tabId, payer }: TestTab): Promise<Transaction> {
+    return this.market.test.tx(payer, 'tab_close', { tabId })
+  }
+
+  /** Mines these transactions and waits until all that follows from it is done. */
+  async mine(transactions: readonly Transaction[] = []): Promise<void> {
+    await this.market.mine(transactions)
+    await this.quiet()
+  }
+
+  async mineEmpty(count: number): Promise<void> {
+    for (let i = 0; i < count; i++) await this.mine()
+  }
+
+  /** Mines blocks from the mempool. */
+  async mineWaiting(count = 1): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      await this.market.mineWaiting()
+      await this.quiet()
     }
   }
 
-  /** A signed receipt with some fields changed. */
-  signed(receipt: TabReceipt): Json {
-    const message = tabReceiptMessage(this.#place.network, encodeTabReceipt(receipt))
-    const { charged, cumulative, ...rest } = receipt
-    const sums = { charged: charged.toString(), cumulative: cumulative.toString() }
-    return { ...rest, ...sums, signature: toHex(NATIVE_BACKEND.signEd25519(message, RECEIPT_SEED)) }
+  /** Lets the claimer look, and waits until it is done. */
+  async check(): Promise<void> {
+    this.claimer.check()
+    await this.quiet()
   }
 
-  #isSigned(tabId: string, tab: Tab, { seq, ceiling, context, signature }: Held): boolean {
-    const voucher = { seq, ceiling: amount(ceiling), context: context as Hash }
-    const message = voucherMessage(this.#place.network, tabId as TxId, voucher)
-    const signed = { key: fromHex(tab.voucherKey), message, signature: fromHex(signature) }
-    return verifyTabSignature(NATIVE_BACKEND, signed)
+  async quiet(): Promise<void> {
+    for (let idle = 0; idle < 5; idle = this.#running > 0 ? 0 : idle + 1) await setImmediate()
   }
 
-  async #serve({
-    tabId,
-    held,
-    serviceId,
-    request,
-    price,
-  }: {
-    readonly tab: Tab
-    readonly tabId: string
-    readonly held: Held
-    readonly serviceId: string
-    readonly request: string
-    readonly price: bigint
-  }): Promise<Answer> {
-    const [mode, ms] = request.split(':')
-    if (mode === 'slow') await new Promise((resolve) => setTimeout(resolve, Number(ms)))
-    this.served.push(`${serviceId} ${request}`)
-    const isGood = mode !== 'fail'
-    const result = { echo: request }
-    const charged = isGood ? price : 0n
-    const ledger = this.ledger(tabId)
-    ledger.charged += charged
-    const receipt = this.signed({
-      ...{ tabId: tabId as TxId, seq: held.seq, n: ledger.receipts.length + 1, serviceId: serviceId as ServiceId },
-      context: held.context as Hash,
-      resultHash: isGood ? taggedHashHex('result', encodeText(JSON.stringify(result))) : (ZERO_HEX_32 as Hash),
-      ...{ outcome: isGood ? 0 : 1, charged: amount(charged), cumulative: amount(ledger.charged) },
-      ...{ durationMs: 1, timeMs: Date.now() },
+  /** Claims that wait to be mined, oldest first. */
+  get waiting(): readonly Transaction<'tab_claim'>[] {
+    return this.market.sender.waiting.filter(({ body }) => body.kind === 'tab_claim') as never
+  }
+
+  /** The receipt of a mined transaction. */
+  receiptOf(txId: TxId): ReceiptOf<'transaction'> | undefined {
+    const { database } = this.market.test.chain
+    const location = database.location(txId)
+    const id = location === undefined ? undefined : database.idAt(location.height)
+    const receipts = id === undefined ? [] : (database.receipts(id) ?? []).map(decodeReceipt)
+    return receipts.find((one) => one.type === 'transaction' && one.txId === txId) as never
+  }
+
+  /** Kills the process and starts it on what is on disk. Its mempool is gone, the chain stays. */
+  async restart(parts: SellerParts = {}): Promise<TabSeller> {
+    this.#isDead = true
+    await this.#real.close()
+    const market = await this.market.restart(parts)
+    const store = await LevelTabStore.open(join(market.folder, 'tabs'))
+    return new TabSeller(market, store, { ...this.#parts, ...parts })
+  }
+
+  /** Another replica with its own settler and mempool on the same chain and store. */
+  async replica(parts: SellerParts): Promise<TabSeller> {
+    const market = await this.market.replica(parts)
+    return new TabSeller(market, this.#real, { ...this.#parts, ...parts })
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#isDead) await this.claimer.stop()
+    await this.#real.close()
+  }
+
+  #tabOf({ tabId }: TestTab): Tab | undefined {
+    return this.market.test.chain.database.get(TABS, tabId)
+  }
+
+  /** Counts calls under way. After the process was killed none of them returns. */
+  #watched(real: TabStore & { close(): Promise<void> }): TabStore & { close(): Promise<void> } {
+    const watch = (name: string | symbol, work: () => unknown): unknown => {
+      if (name === 'putClaim' && this.diesAtClaim !== null) {
+        this.#isDead = true
+        if (this.diesAtClaim === 'after') void work()
+      }
+      if (this.#isDead) return new Promise(() => {})
+      const result = work()
+      if (!(result instanceof Promise)) return result
+      this.#running += 1
+      return result.finally(() => {
+        this.#running -= 1
+      })
+    }
+    return new Proxy(real, {
+      get: (target, name) => {
+        if (name === 'shared') return this.#parts.shared
+        const member = Reflect.get(target, name, target) as unknown
+        if (typeof member !== 'function') return member
+        return (...values: unknown[]) => watch(name, () => Reflect.apply(member, target, values))
+      },
     })
-    ledger.receipts.push(receipt)
-    const { height, payTo } = this.#place
-    const shown = {
-      ...{ serviceId, caller: payTo, amount: Number(charged) / 1e8, txId: tabId, rail: 'tab', asset: 'FAR' },
-      ...{ amountBaseUnits: charged.toString(), resultHash: receipt.resultHash, tab: receipt, durationMs: 1 },
-      ...{ requestHash: requestHash(serviceId as ServiceId, request), completedAt: new Date().toISOString() },
-    }
-    const next = { amount: this.price(serviceId).toString(), validUntil: height() + 30 }
-    const { channelState } = this.state(tabId) as { readonly channelState: Json }
-    const extra = { commitmentId: `${tabId}:${held.seq}`, chargedAmount: charged.toString(), channelState, receipt, next }
-    const settled = { success: isGood, transaction: '', network: 'farthing:1', amount: '', payer: payTo, extra }
-    if (isGood) return { status: 200, body: { paid: true, result, receipt: shown }, settled }
-    const said = { error: 'the service failed', code: 'service_failed', requestId: 'r', receipt: shown }
-    return { status: 502, body: said, settled }
   }
 }
 
-/** A receipt in JSON as consensus encodes it. */
-export function receiptOf(json: Json): TabReceipt {
-  const { signature: _, charged, cumulative, ...rest } = json
-  return { ...rest, charged: amount(BigInt(String(charged))), cumulative: amount(BigInt(String(cumulative))) } as TabReceipt
+function voucherOf(
+  network: TestMarket['test']['chain']['network'],
+  { tabId, seed }: TestTab,
+  { seq, ceiling, serviceId }: { readonly seq: number; readonly ceiling: bigint; readonly serviceId: string },
+): HeldVoucher {
+  const secret = seedOf(seq)
+  const context = requestCommitment(secret, { agentId: SHOP, serviceId: serviceId as ServiceId, request: `${seq}` })
+  const body = { seq, ceiling: units(ceiling), context }
+  return { ...body, signature: toHex(NATIVE_BACKEND.signEd25519(voucherMessage(network, tabId, body), seed)) }
 }

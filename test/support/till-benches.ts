@@ -6,15 +6,19 @@ import type { ClaimStore, StoredClaim } from '../../marketplace/till/claim-store
 import type { Settled, TillCall } from '../../marketplace/till/rail.ts'
 import type { DollarCall, DollarClaim } from '../../marketplace/till/rails/dollar/claim.ts'
 import type { Claim } from '../../marketplace/till/rails/native/claim.ts'
+import type { TabPaidCall } from '../../marketplace/till/rails/tab/tab-call.ts'
+import type { TabRail } from '../../marketplace/till/rails/tab/tab-rail.ts'
+import type { AnsweredTabRow } from '../../marketplace/till/rails/tab/tab-store.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
 import { Workshop } from '../../marketplace/till/workshop.ts'
 import { systemTimers } from '../../src/daemon/runtime.ts'
 import { LevelClaimStore } from '../../src/storage/level-claims.ts'
 import { TestRail } from './dollar.ts'
-import { type Death, FragileClaims } from './fragile-claims.ts'
+import { type Death, FragileClaims, FragileTabs } from './fragile-claims.ts'
 import { TestMarket, type TestPayment } from './market.ts'
 import { until } from './processes.ts'
 import { PURSE_CLAIMS, Purse, type PurseCall, type PurseClaim, PurseRail } from './purse-rail.ts'
+import { closeTabShops, TabShop } from './tabs.ts'
 
 /** What every till can do, with any rail. */
 export interface AnyTill<Call> {
@@ -58,10 +62,11 @@ export interface TestedRail {
   readonly open: (death?: Death | null) => Promise<TillBench>
 }
 
-/** The two rails of a node, and a test double of a third. */
+/** The rails of a node, and a test double of one more. */
 export const TESTED_RAILS: readonly TestedRail[] = [
   { name: 'native', open: (death = null) => NativeBench.open(death) },
   { name: 'dollar', open: (death = null) => DollarBench.open(death) },
+  { name: 'tab', open: (death = null) => TabBench.open(death) },
   { name: 'purse', open: (death = null) => PurseBench.open(death) },
 ]
 
@@ -294,5 +299,69 @@ class PurseBench implements TillBench<PurseCall> {
     const { till } = new PurseRail({ ...parts, workshop: new Workshop(chain, parts.clock) }, this.#purse)
     this.#opened.push(till)
     return till
+  }
+}
+
+class TabBench implements TillBench<TabPaidCall> {
+  readonly otherCode = 'tab-call/seq-used'
+  claims: FragileTabs
+  readonly #shop: TabShop
+  readonly #replicas: TabRail[] = []
+
+  private constructor(shop: TabShop) {
+    this.#shop = shop
+    this.claims = shop.store as FragileTabs
+  }
+
+  static async open(death: Death | null): Promise<TabBench> {
+    return new TabBench(await TabShop.open({ wrapTabs: (store) => new FragileTabs(store, death) }))
+  }
+
+  get market() {
+    return this.#shop.market
+  }
+
+  get till() {
+    return this.#shop.till
+  }
+
+  get begun() {
+    return this.market.workbench.begun
+  }
+
+  async order(request: string, serviceId: string): Promise<TabPaidCall> {
+    return this.#shop.order(await this.#shop.openTab(), request, { serviceId })
+  }
+
+  codeOf(outcome: Result<Settled<StoredClaim>>): string {
+    const call = outcome.ok ? (outcome.value.claim as AnsweredTabRow) : undefined
+    return call?.state === 'failed' ? (call.reason as string) : plainCode(outcome)
+  }
+
+  isEarned({ payment }: TabPaidCall): boolean {
+    return (this.#shop.level.peek(payment.tabId)?.charged ?? 0n) > 0n
+  }
+
+  async restart(): Promise<void> {
+    this.claims.bury()
+    await this.#shop.restart((store) => new FragileTabs(store))
+    this.claims = this.#shop.store as FragileTabs
+  }
+
+  async replica() {
+    const rail = this.#shop.railOver(this.#shop.level)
+    this.#replicas.push(rail)
+    await rail.till.resume()
+    return rail.till
+  }
+
+  async rest(): Promise<void> {
+    await until('nothing is under way', async () => (await this.#shop.level.open()).length === 0)
+  }
+
+  async close(): Promise<void> {
+    this.claims.bury()
+    for (const { till } of this.#replicas) till.abandon()
+    await closeTabShops()
   }
 }

@@ -29,6 +29,7 @@ import { askerOf, turnedAwayBy, Verification } from './verification.ts'
 
 /** What the dollar rail works with. */
 export interface DollarRailDependencies extends TillDependencies<DollarClaim> {
+  readonly store: DollarClaimStore
   readonly seller: Seller
   readonly facilitators: FacilitatorPool
   /** The token's chain; null without a node to ask. */

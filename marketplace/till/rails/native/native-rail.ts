@@ -14,7 +14,15 @@ import type { Ended, Gate, Held, Identity, Rail, Settled, Task, Verdict } from '
 import { RUNS_MAX } from '../../settings.ts'
 import type { TransactionSink } from '../../shop.ts'
 import { Till, type TillDependencies } from '../../till.ts'
-import { type Claim, type FinishedClaim, isFinished, NATIVE_CLAIMS, type OpenClaim, type PaidCall } from './claim.ts'
+import {
+  type Claim,
+  type FinishedClaim,
+  isFinished,
+  NATIVE_CLAIMS,
+  type NativeClaimStore,
+  type OpenClaim,
+  type PaidCall,
+} from './claim.ts'
 import {
   blocksToSpare,
   type CallContext,
@@ -32,9 +40,12 @@ import type { Settler } from './settler.ts'
 
 /** What the native rail works with. */
 export interface NativeRailDependencies extends TillDependencies<Claim> {
+  readonly store: NativeClaimStore
   readonly sink: TransactionSink
   readonly price: NativePriceSource
   readonly settler: Settler
+  /** What is at risk by all rails of the seller. Absent: by this rail alone. */
+  readonly atRisk?: ValueAtRisk
 }
 
 /** Blocks after which a payment that left the chain is not waited for any more. */
@@ -59,8 +70,8 @@ export class NativeRail implements Rail<PaidCall, Claim, Identity, FinishedClaim
 
   constructor(dependencies: NativeRailDependencies) {
     this.#deps = dependencies
-    const { chain, price } = dependencies
-    this.#judge = { ...dependencies, mined: new MinedCalls(chain), atRisk: new ValueAtRisk(chain, price) }
+    const { chain, price, atRisk = new ValueAtRisk(chain, price) } = dependencies
+    this.#judge = { ...dependencies, mined: new MinedCalls(chain), atRisk }
     this.till = new Till(dependencies, this)
   }
 

@@ -19,6 +19,8 @@ export interface TabPayment {
   readonly voucher: ShownVoucher
   /** Id of the `tab_open` or `tab_fund` that was just sent; null if the tab is known to be good. */
   readonly transaction: TxId | null
+  /** The newest receipt that the client has. A seller that fell back to an older state of its store finds out by it. */
+  readonly lastReceipt?: SignedTabReceipt
 }
 
 /** A question about a tab, signed by its voucher key. */

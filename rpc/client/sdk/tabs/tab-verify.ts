@@ -15,7 +15,7 @@ export interface VerifyPlace {
   readonly seller: TabSeller
   readonly key: TabKey
   readonly opening: OpeningNote
-  /** Null if the tab has ended. */
+  /** Null if the chain does not have the tab. */
   readonly record: TabRecordView | null
 }
 
@@ -58,10 +58,8 @@ export async function checkTabReceipts(
   return { ok: failed.length === 0, failed, checks, receipts: receipts.size, missing, claims: checked, evidence }
 }
 
-async function claimsOf({ purse, opening, record }: VerifyPlace): Promise<readonly ClaimView[]> {
-  const { claimants } = must(await purse.chain.agent(opening.agentId))
-  const fromHeight = record?.openedAt ?? 0
-  return must(await purse.chain.claims(opening.tabId, { claimants, fromHeight }))
+async function claimsOf({ purse, opening }: VerifyPlace): Promise<readonly ClaimView[]> {
+  return must(await purse.chain.claims(opening.tabId))
 }
 
 async function missingFrom(
@@ -155,6 +153,6 @@ function evidenceOf(
   if (claim === undefined) return null
   const last = receipts.get(claim.receipts)
   const shown = rangeOf(claim, before, receipts) ?? (last === undefined ? [] : [last])
-  const said = { claim: claim.txId, height: claim.height, entry: claim.entry }
+  const said = { claim: claim.told }
   return { kind: 'a claim that its receipts contradict', ...names, receipts: shown, said }
 }

@@ -17,7 +17,7 @@ import { interrupted } from '../settling.ts'
 import type { CallResult, Payment, Quote, Receipt, VerifiedReceipt } from '../shapes.ts'
 import { Lanes } from './lanes.ts'
 import type { TabBook } from './tab-book.ts'
-import { endOf, type TabRecordView } from './tab-chain.ts'
+import type { TabRecordView } from './tab-chain.ts'
 import { NotChargedError, TabStoppedError } from './tab-errors.ts'
 import { type Disbelief, disbeliefOf, type TabFloor } from './tab-judge.ts'
 import { randomSeed, type TabKey, tabKeyOf } from './tab-key.ts'
@@ -98,7 +98,7 @@ export class Tab {
 
   /** Whether calls can be made: it is not stopped and not over, as far as this client knows. */
   get isUsable(): boolean {
-    return this.#book.stopped === null && !this.#book.isOver && (this.#record === null || this.#record.closesAt === 0)
+    return this.#book.stopped === null && !this.#book.isOver && (this.#record === null || this.#record.status === 'open')
   }
 
   /** Calls whose outcome is not known. `resume` finishes them. */
@@ -157,7 +157,7 @@ export class Tab {
     await this.ready()
     const record = this.#record as TabRecordView
     const asked = options.byChain === true || this.#book.stopped !== null ? undefined : await this.#askToClose()
-    if (asked !== undefined) return { by: 'seller', txId: asked, endsAt: endOf(record) }
+    if (asked !== undefined) return { by: 'seller', txId: asked, endsAt: record.endsAt }
     const { tx, payment } = await this.#purse.send({
       ...{ kind: 'tab_close', payload: { tabId: this.tabId as TxId }, amount: 0n, locked: 0n },
       ...{ agentId: this.agentId, payTo: record.payout },
@@ -165,7 +165,7 @@ export class Tab {
     })
     await this.#purse.mined(payment)
     await this.#look()
-    return { by: 'chain', txId: tx.txId, endsAt: this.#record === null ? 0 : endOf(this.#record) }
+    return { by: 'chain', txId: tx.txId, endsAt: this.#record?.endsAt ?? 0 }
   }
 
   /** How it stands, by the chain and by what this client knows. */
@@ -179,9 +179,9 @@ export class Tab {
     return {
       ...{ tabId: this.tabId, agentId: this.agentId, status, reason: book.stopped?.reason ?? null },
       ...{ deposit: this.#deposit, claimed: this.#claimed, charged: book.charged, unresolved: book.pending },
-      available: this.#record === null || available < 0n ? 0n : available,
+      available: this.#record === null || status === 'ended' || available < 0n ? 0n : available,
       ...{ receipts: book.receiptsKnown, unanswered: book.unresolved.size },
-      ...{ endsAt: this.#record === null ? 0 : endOf(this.#record), height },
+      ...{ endsAt: this.#record?.endsAt ?? 0, height },
     }
   }
 
@@ -312,25 +312,23 @@ export class Tab {
       throw new FarthingError('the node does not show the tab yet', { code: 'tab_unknown', retryable: true })
   }
 
+  /** If a reorganisation takes the end back, the chain ends the tab again. */
+  async #end(): Promise<void> {
+    if (this.#book.isOver) return
+    this.#book.isOver = true
+    await this.#purse.keep({ what: 'end', tabId: this.tabId, atMs: Date.now() })
+  }
+
   /** Reads the record of the chain. */
   async #look(): Promise<TabStanding['status']> {
-    if (this.#book.isOver) return 'ended'
     const record = must(await this.#purse.chain.tab(this.tabId))
     if (record !== undefined) {
       this.#checkRecord(record)
       this.#record = record
-      if (this.#book.stopped !== null) return 'stopped'
-      return record.closesAt === 0 ? 'open' : 'closing'
+      if (record.status === 'ended') await this.#end()
+      return this.#book.stopped !== null && record.status !== 'ended' ? 'stopped' : record.status
     }
     const { client, facts } = this.#purse.parts
-    const known = must(await client.transaction(this.tabId))
-    const isMined = known.status === 'mined' && fieldsOf(known.receipt).success !== false
-    if (isMined && (this.#record !== null || (known.confirmations ?? 0) > 0)) {
-      this.#record = null
-      await this.#purse.keep({ what: 'end', tabId: this.tabId, atMs: Date.now() })
-      await this.#reload()
-      return 'ended'
-    }
     const { validUntil } = this.#opening
     const gone = { txId: this.tabId, validUntil, genesis: facts.genesis }
     return (await client.expiredAt(gone)) === null ? 'opening' : 'void'
@@ -365,8 +363,9 @@ export class Tab {
       throw new TabStoppedError(`this tab is stopped: ${stopped.reason}`, {
         ...{ code: 'tab_stopped', evidence: stopped.evidence },
       })
-    if (this.#book.isOver || this.#record === null) throw new FarthingError('this tab has ended', { code: 'tab_ended' })
-    if (this.#record.closesAt !== 0) throw new FarthingError('this tab is closing', { code: 'tab_closing' })
+    if (this.#book.isOver || this.#record === null)
+      throw new FarthingError('this tab has ended', { code: 'tab_ended' })
+    if (this.#record.status !== 'open') throw new FarthingError('this tab is closing', { code: 'tab_closing' })
   }
 
   async #buy<R>(serviceId: string, request: string, most: bigint | null): Promise<CallResult<R>> {
@@ -496,8 +495,8 @@ export class Tab {
     if (Date.now() - this.#height.atMs > HEIGHT_FRESH_MS)
       this.#height = { height: must(await this.#purse.parts.client.status()).height, atMs: Date.now() }
     const { height } = this.#height
-    if (this.#record !== null && height + END_MARGIN_BLOCKS < endOf(this.#record)) return
-    const message = `this tab ends at height ${this.#record === null ? 0 : endOf(this.#record)}: open another`
+    if (this.#record !== null && height + END_MARGIN_BLOCKS < this.#record.endsAt) return
+    const message = `this tab ends at height ${this.#record?.endsAt ?? 0}: open another`
     throw new FarthingError(message, { code: 'tab_ending' })
   }
 

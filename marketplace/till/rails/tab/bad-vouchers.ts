@@ -1,0 +1,47 @@
+import type { Clock } from '../../../../consensus/chain/ports.ts'
+import type { Holder } from '../../../../consensus/primitives/fair-share.ts'
+import type { TxId } from '../../../../consensus/primitives/ids.ts'
+import { LruSet } from '../../../../consensus/primitives/lru.ts'
+import { ClientCounts, RecentCounts } from '../../client-counts.ts'
+
+/** Wrong signatures that are borne within a minute, from one client and for one tab. */
+export const WRONG_SIGNATURES = { ofClient: 30, ofTab: 120, withinMs: 60_000 } as const
+const NAMES_MAX = 10_000
+const GOOD_CLIENTS_MAX = 10_000
+
+/**
+ * Bounds the signatures that are checked in vain. Ids of tabs are public, so another party can use up what is borne for a tab; a client
+ * whose vouchers for that tab were good is then still heard.
+ */
+export class BadVouchers {
+  readonly #ofClient: ClientCounts
+  readonly #ofTab: RecentCounts
+  readonly #good = new LruSet<string>(GOOD_CLIENTS_MAX)
+
+  constructor(clock: Clock) {
+    const { ofClient, ofTab, withinMs } = WRONG_SIGNATURES
+    this.#ofClient = new ClientCounts(clock, { most: ofClient, withinMs, namesMax: NAMES_MAX })
+    this.#ofTab = new RecentCounts(clock, { most: ofTab, withinMs, namesMax: NAMES_MAX })
+  }
+
+  /** Milliseconds until a signature for this tab from this client is checked again; 0 if it is checked now. */
+  waitMs(tabId: TxId, from: Holder | undefined): number {
+    const clientMs = from === undefined ? 0 : this.#ofClient.waitMs(from, WRONG_SIGNATURES.ofClient)
+    if (clientMs > 0) return clientMs
+    const tabMs = this.#ofTab.waitMs(tabId)
+    return tabMs > 0 && this.#good.has(pair(tabId, from)) ? 0 : tabMs
+  }
+
+  good(tabId: TxId, from: Holder | undefined): void {
+    this.#good.add(pair(tabId, from))
+  }
+
+  bad(tabId: TxId, from: Holder | undefined): void {
+    this.#ofTab.add(tabId)
+    if (from !== undefined) this.#ofClient.add(from)
+  }
+}
+
+function pair(tabId: TxId, from: Holder | undefined): string {
+  return `${tabId} ${from?.address ?? ''}`
+}

@@ -1,0 +1,8 @@
+import { RECEIPT_MARGIN_BLOCKS } from '../../settings.ts'
+
+/** Blocks after which a tab with unclaimed calls is claimed at the latest, and those for the claim to be mined. */
+const CLAIM_CADENCE_BLOCKS = 200
+/** No call is taken within so many blocks of the end of a tab, besides the blocks that its work may take. */
+export const TAB_MARGIN_BLOCKS = RECEIPT_MARGIN_BLOCKS + CLAIM_CADENCE_BLOCKS
+/** How far the time of a query may be from the seller's clock. */
+export const QUERY_WITHIN_MS = 5 * 60_000

@@ -1,0 +1,78 @@
+import type { Chain } from '../../../../consensus/chain/chain.ts'
+import { epochOf, lastHeightOfPrice } from '../../../../consensus/ledger/epoch.ts'
+import type { Amount } from '../../../../consensus/primitives/amount.ts'
+import type { BlockId, ServiceId } from '../../../../consensus/primitives/ids.ts'
+import { priceInEpoch } from '../../../ledger/agents.ts'
+import type { PriceBounds } from '../../settings.ts'
+import type { Shop } from '../../shop.ts'
+import { pricesHonouredAt } from '../native/payment.ts'
+import { type NativePriceSource, notQuoted, priceIn } from '../native/price.ts'
+import type { TabPrice } from './tab-call.ts'
+
+/** What calls on tabs are priced by. */
+export interface PriceParts {
+  readonly chain: Chain
+  readonly shop: Shop
+  readonly price: NativePriceSource
+  readonly settings: PriceBounds
+}
+
+/** Why a service has no price now. */
+export interface Unpriced {
+  readonly reason: string
+}
+
+interface Priced {
+  readonly quoted: TabPrice | Unpriced
+  /** What a call is charged at most: null if nothing was quoted. */
+  readonly inForce: Amount | null
+}
+
+/** Prices of calls on tabs, computed once per head. */
+export class TabPrices {
+  readonly #parts: PriceParts
+  readonly #known = new Map<ServiceId, Priced>()
+  #headId: BlockId | null = null
+
+  constructor(parts: PriceParts) {
+    this.#parts = parts
+  }
+
+  /** What is quoted now. */
+  quoted(serviceId: ServiceId): TabPrice | Unpriced {
+    return this.#of(serviceId).quoted
+  }
+
+  /** A price is honoured in its epoch and the next; of two such prices the lower one is charged. Null if nothing was quoted. */
+  inForce(serviceId: ServiceId): Amount | null {
+    return this.#of(serviceId).inForce
+  }
+
+  #of(serviceId: ServiceId): Priced {
+    const { id } = this.#parts.chain.head
+    if (id !== this.#headId) this.#known.clear()
+    this.#headId = id
+    const known = this.#known.get(serviceId)
+    if (known !== undefined) return known
+    const priced = this.#price(serviceId)
+    this.#known.set(serviceId, priced)
+    return priced
+  }
+
+  #price(serviceId: ServiceId): Priced {
+    const { chain, shop, price, settings } = this.#parts
+    const service = shop.record(serviceId)
+    if (service === undefined) return { quoted: { reason: 'not published yet' }, inForce: null }
+    const { height } = chain.head.header
+    const honoured = pricesHonouredAt({ chain, price, settings }, service, height)
+    const lowest = honoured.reduce<Amount | null>((least, one) => (least === null || one < least ? one : least), null)
+    const { market } = chain.ruleBook.at(height)
+    const epoch = epochOf(height, market)
+    const missing = notQuoted(price, settings, epoch)
+    if (missing !== null) return { quoted: missing, inForce: lowest }
+    const units = priceIn(price, service, epoch)
+    if (units === undefined) return { quoted: { reason: 'its price is more than the chain can hold' }, inForce: lowest }
+    const priceUsdMicros = priceInEpoch(service, epoch)
+    return { quoted: { amount: units, priceUsdMicros, validUntil: lastHeightOfPrice(epoch, market) }, inForce: lowest }
+  }
+}

@@ -1,0 +1,343 @@
+import { Level } from 'level'
+import { type Amount, amount, ZERO } from '../../consensus/primitives/amount.ts'
+import type { TxId } from '../../consensus/primitives/ids.ts'
+import { LruMap } from '../../consensus/primitives/lru.ts'
+import { NEW_WINDOW, standingOf } from '../../marketplace/till/rails/tab/seq-window.ts'
+import type { SignedTabReceipt } from '../../marketplace/till/rails/tab/tab-call.ts'
+import {
+  type AnsweredTabRow,
+  callIdOf,
+  type EndedTabCall,
+  type Reservation,
+  type ReserveBounds,
+  type ReservedTabCall,
+  type SealCall,
+  type TabCallRow,
+  type TabClaimRow,
+  type TabMark,
+  type TabRow,
+  type TabStore,
+} from '../../marketplace/till/rails/tab/tab-store.ts'
+import { KeyedLock } from './keyed-lock.ts'
+import { callRowOf, callRowText, claimRowOf, claimRowText, tabRowOf, tabRowText } from './tab-json.ts'
+
+type Database = Level<string, string>
+type Write =
+  | { readonly type: 'put'; readonly key: string; readonly value: string }
+  | { readonly type: 'del'; readonly key: string }
+
+/** All that a call leaves is written in one batch. Calls under way of repeatable work have no entry. */
+const KEYS = {
+  tab: (tabId: string) => `tab/${tabId}`,
+  /** Tabs that a claim may be due for. */
+  due: (tabId: string) => `due/${tabId}`,
+  /** Tabs that have ended, by the time at which that was final. */
+  ended: (endedAtMs: number, tabId: string) => `ended/${padded(endedAtMs)}/${tabId}`,
+  call: (tabId: string, seq: number) => `call/${tabId}/${seq}`,
+  /** Calls under way whose work must not be done twice. */
+  open: (tabId: string, seq: number) => `open/${tabId}/${seq}`,
+  text: (tabId: string, seq: number) => `text/${tabId}/${seq}`,
+  /** Number of the call that has a receipt. */
+  receipt: (tabId: string, n: number) => `receipt/${tabId}/${padded(n)}`,
+  /** Length of a result and `n` of its receipt, by its finish time, for pruning. */
+  result: (finishedAtMs: number, tabId: string, seq: number) => `result/${padded(finishedAtMs)}/${tabId}/${seq}`,
+  claim: (madeAtMs: number, txId: string) => `claim/${padded(madeAtMs)}/${txId}`,
+} as const
+
+const CACHE_BYTES = 4 * 1024 * 1024
+const WRITE_BUFFER_BYTES = 4 * 1024 * 1024
+const IDLE_TABS_MAX = 10_000
+const SYNCED = { sync: true } as never
+/** Commits and marks are written one after the other, so that a row on disk never falls back. */
+const WRITES = 'writes'
+
+/** The calls of tabs on a single node. A group of calls is one synced batch. */
+export class LevelTabStore implements TabStore {
+  readonly #database: Database
+  readonly #locks = new KeyedLock()
+  /** Calls under way, until their answers are on disk. */
+  readonly #reserved = new Map<string, ReservedTabCall>()
+  /** Rows of tabs with calls under way: what is reserved is known nowhere else. */
+  readonly #busy = new Map<TxId, TabRow>()
+  readonly #idle = new LruMap<TxId, TabRow>(IDLE_TABS_MAX)
+  /** After a failed write it is not known what is on disk. */
+  #broken: { readonly error: unknown } | null = null
+
+  private constructor(database: Database) {
+    this.#database = database
+  }
+
+  static async open(path: string): Promise<LevelTabStore> {
+    const database: Database = new Level(path, { cacheSize: CACHE_BYTES, writeBufferSize: WRITE_BUFFER_BYTES } as never)
+    await database.open()
+    const store = new LevelTabStore(database)
+    await store.#load()
+    return store
+  }
+
+  async tab(tabId: TxId): Promise<TabRow | undefined> {
+    const text = this.#database.getSync(KEYS.tab(tabId))
+    return text === undefined ? undefined : tabRowOf(text)
+  }
+
+  peek(tabId: TxId): TabRow | undefined {
+    const known = this.#busy.get(tabId) ?? this.#idle.get(tabId)
+    if (known !== undefined) return known
+    // Synchronous: this entry is nearly always in memory, and the thread pool would cost several times as much.
+    const text = this.#database.getSync(KEYS.tab(tabId))
+    if (text === undefined) return undefined
+    const row = tabRowOf(text)
+    this.#idle.set(tabId, row)
+    return row
+  }
+
+  async call(tabId: TxId, seq: number): Promise<TabCallRow | undefined> {
+    const reserved = this.#reserved.get(callIdOf({ tabId, seq }))
+    if (reserved !== undefined) return reserved
+    const row = this.peek(tabId)
+    return row === undefined || standingOf(row.window, seq) !== 'used' ? undefined : this.#answered(tabId, seq)
+  }
+
+  async reserve(call: ReservedTabCall, bounds: ReserveBounds): Promise<Reservation> {
+    const { tabId, seq, voucher, price } = call
+    const id = callIdOf(call)
+    const known = this.#reserved.get(id)
+    if (known !== undefined) return { is: 'known', call: known }
+    const row = levelled(this.peek(tabId) ?? newRow(tabId), bounds)
+    if (standingOf(row.window, seq) !== 'free') {
+      const answered = this.#answered(tabId, seq)
+      return answered === undefined ? { is: 'refused' } : { is: 'known', call: answered }
+    }
+    const highest = row.voucher === null || voucher.ceiling > row.voucher.ceiling ? voucher : row.voucher
+    const reserved = row.reserved + BigInt(price)
+    const sum = row.charged + reserved
+    if (sum > highest.ceiling || sum > bounds.most) return { is: 'refused' }
+    this.#reserved.set(id, call)
+    const seqMax = Math.max(row.seqMax, seq)
+    this.#busy.set(tabId, { ...row, reserved: amount(reserved), voucher: highest, seqMax })
+    return { is: 'held' }
+  }
+
+  async begin(call: ReservedTabCall): Promise<boolean> {
+    const id = callIdOf(call)
+    if (!this.#reserved.has(id)) return false
+    if (!call.isRepeatable)
+      await this.#write([{ type: 'put', key: KEYS.open(call.tabId, call.seq), value: callRowText(call) }])
+    if (!this.#reserved.has(id)) return false
+    this.#reserved.set(id, call)
+    return true
+  }
+
+  async open(): Promise<readonly ReservedTabCall[]> {
+    return [...this.#reserved.values()]
+  }
+
+  commit(ended: readonly EndedTabCall[], seal: SealCall): Promise<readonly AnsweredTabRow[]> {
+    return this.#locks.run(WRITES, async () => {
+      const batch: Write[] = []
+      const touched = new Map<TxId, TabRow>()
+      const answers = ended.map((end) => {
+        const { tabId, seq } = end.call
+        if (!this.#reserved.has(callIdOf(end.call))) return this.#answered(tabId, seq)
+        const sealed = seal(this.peek(tabId) as TabRow, end)
+        this.#keep(sealed.tab)
+        touched.set(tabId, sealed.tab)
+        batch.push(...entriesOf(sealed.answered, end))
+        return sealed.answered
+      })
+      for (const [tabId, tab] of touched) batch.push(putTab(tab), { type: 'put', key: KEYS.due(tabId), value: '' })
+      if (batch.length > 0) await this.#write(batch)
+      for (const { call } of ended) this.#reserved.delete(callIdOf(call))
+      for (const tabId of touched.keys()) this.#rest(tabId)
+      return answers as readonly AnsweredTabRow[]
+    })
+  }
+
+  async receiptsFrom(tabId: TxId, n: number, limit: number): Promise<readonly SignedTabReceipt[]> {
+    const range = { gte: KEYS.receipt(tabId, n), lt: `receipt/${tabId}0`, limit }
+    const seqs = await this.#database.values(range).all()
+    const texts = await this.#database.getMany(seqs.map((seq) => KEYS.call(tabId, Number(seq))))
+    return texts.flatMap((text) => (text === undefined ? [] : [callRowOf<AnsweredTabRow>(text).receipt]))
+  }
+
+  mark(tabId: TxId, mark: TabMark): Promise<void> {
+    return this.#locks.run(WRITES, async () => {
+      const row = { ...(this.peek(tabId) ?? newRow(tabId)), ...mark }
+      this.#keep(row)
+      const batch: Write[] = [putTab(row)]
+      const key = KEYS.due(tabId)
+      batch.push(isDue(row) ? { type: 'put', key, value: '' } : { type: 'del', key })
+      const { endedAtMs } = row
+      if (endedAtMs !== null) batch.push({ type: 'put', key: KEYS.ended(endedAtMs, tabId), value: '' })
+      await this.#write(batch)
+    })
+  }
+
+  async unclaimed(): Promise<readonly TabRow[]> {
+    const keys = await this.#database.keys(rangeOf('due/')).all()
+    const texts = await this.#database.getMany(keys.map((key) => KEYS.tab(key.slice('due/'.length))))
+    return texts.flatMap((text) => (text === undefined ? [] : [tabRowOf(text)]))
+  }
+
+  async putClaim(claim: TabClaimRow): Promise<void> {
+    await this.#write([{ type: 'put', key: KEYS.claim(claim.madeAtMs, claim.txId), value: claimRowText(claim) }])
+  }
+
+  async claims(): Promise<readonly TabClaimRow[]> {
+    return (await this.#database.values(rangeOf('claim/')).all()).map(claimRowOf)
+  }
+
+  async dropClaim(txId: TxId): Promise<void> {
+    const keys = await this.#database.keys(rangeOf('claim/')).all()
+    await this.#write(keys.filter((key) => key.endsWith(txId)).map((key) => ({ type: 'del', key })))
+  }
+
+  async prune(beforeMs: number, bytesMax: number): Promise<number> {
+    const kept: { readonly key: string; readonly bytes: number }[] = []
+    let pruned = 0
+    for await (const [key, value] of this.#database.iterator(rangeOf('result/'))) {
+      const [, finishedAt, tabId, seq] = key.split('/') as [string, string, TxId, string]
+      const [bytes = 0, n = 0] = value.split(' ').map(Number)
+      const isOld = Number(finishedAt) < beforeMs && this.#isOver(tabId, n)
+      if (isOld) await this.#forgetResult(key, tabId, Number(seq))
+      else kept.push({ key, bytes })
+      if (isOld) pruned += 1
+    }
+    let excess = kept.reduce((sum, { bytes }) => sum + bytes, 0) - bytesMax
+    for (const { key, bytes } of kept) {
+      if (excess <= 0) break
+      const [, , tabId, seq] = key.split('/') as [string, string, TxId, string]
+      await this.#forgetResult(key, tabId, Number(seq))
+      excess -= bytes
+      pruned += 1
+    }
+    await this.#forgetTabs(beforeMs)
+    return pruned
+  }
+
+  async close(): Promise<void> {
+    await this.#database.close()
+  }
+
+  /** Takes up the calls whose work was under way when the last process ended. */
+  async #load(): Promise<void> {
+    for (const text of await this.#database.values(rangeOf('open/')).all()) {
+      const call = callRowOf<ReservedTabCall>(text)
+      const row = this.peek(call.tabId) ?? newRow(call.tabId)
+      const seqMax = Math.max(row.seqMax, call.seq)
+      this.#reserved.set(callIdOf(call), call)
+      this.#busy.set(call.tabId, { ...row, reserved: amount(row.reserved + BigInt(call.price)), seqMax })
+    }
+  }
+
+  #answered(tabId: TxId, seq: number): AnsweredTabRow | undefined {
+    const text = this.#database.getSync(KEYS.call(tabId, seq))
+    if (text === undefined) return undefined
+    return { ...callRowOf<AnsweredTabRow>(text), result: this.#database.getSync(KEYS.text(tabId, seq)) ?? null }
+  }
+
+  #keep(row: TabRow): void {
+    if (row.reserved > 0n || this.#busy.has(row.tabId)) this.#busy.set(row.tabId, row)
+    else this.#idle.set(row.tabId, row)
+  }
+
+  /** Lets go of the row of a tab without calls under way, now that it is on disk. */
+  #rest(tabId: TxId): void {
+    const row = this.#busy.get(tabId)
+    if (row === undefined || row.reserved > 0n) return
+    this.#busy.delete(tabId)
+    this.#idle.set(tabId, row)
+  }
+
+  #isOver(tabId: TxId, n: number): boolean {
+    const row = this.peek(tabId)
+    return row === undefined || row.endedAtMs !== null || n <= row.finalReceipts
+  }
+
+  /** Not synced: a crash only brings results back that are forgotten again. */
+  async #forgetResult(key: string, tabId: TxId, seq: number): Promise<void> {
+    await this.#database.batch([
+      { type: 'del', key },
+      { type: 'del', key: KEYS.text(tabId, seq) },
+    ])
+  }
+
+  async #forgetTabs(beforeMs: number): Promise<void> {
+    const range = { gte: 'ended/', lt: KEYS.ended(Math.max(0, beforeMs), '') }
+    for (const key of await this.#database.keys(range).all()) {
+      const tabId = key.split('/')[2] as TxId
+      for (const prefix of ['call', 'text', 'receipt']) await this.#database.clear(rangeOf(`${prefix}/${tabId}/`))
+      this.#idle.delete(tabId)
+      const rest = [KEYS.tab(tabId), KEYS.due(tabId), key]
+      await this.#database.batch(rest.map((one) => ({ type: 'del' as const, key: one })))
+    }
+  }
+
+  async #write(batch: readonly Write[]): Promise<void> {
+    if (this.#broken !== null) throw this.#broken.error
+    try {
+      await this.#database.batch(batch as never, SYNCED)
+    } catch (error) {
+      this.#broken = { error }
+      throw error
+    }
+  }
+}
+
+function newRow(tabId: TxId): TabRow {
+  return {
+    tabId,
+    charged: ZERO,
+    reserved: ZERO,
+    receipts: 0,
+    window: NEW_WINDOW,
+    seqMax: 0,
+    voucher: null,
+    lastReceipt: null,
+    refundAskedAtMs: null,
+    lostReceipt: null,
+    finalReceipts: 0,
+    endedAtMs: null,
+  }
+}
+
+/** What was claimed on chain was charged: a store that lost its rows goes on from there. */
+function levelled(row: TabRow, { claimed, receipts }: ReserveBounds): TabRow {
+  if (claimed <= row.charged && receipts <= row.receipts) return row
+  const charged: Amount = claimed > row.charged ? claimed : row.charged
+  return { ...row, charged, receipts: Math.max(row.receipts, receipts) }
+}
+
+function isDue({ receipts, finalReceipts, refundAskedAtMs, endedAtMs }: TabRow): boolean {
+  return endedAtMs === null && (receipts > finalReceipts || refundAskedAtMs !== null)
+}
+
+/** Nothing is reserved on disk: a start forgets the calls under way, but for those that have an entry of their own. */
+function putTab(row: TabRow) {
+  return { type: 'put', key: KEYS.tab(row.tabId), value: tabRowText({ ...row, reserved: ZERO }) } as const
+}
+
+function entriesOf(answered: AnsweredTabRow, { call, result, finishedAtMs }: EndedTabCall): readonly Write[] {
+  const { tabId, seq } = answered
+  const { n } = answered.receipt.receipt
+  const batch: Write[] = [
+    { type: 'put', key: KEYS.call(tabId, seq), value: callRowText(answered) },
+    { type: 'put', key: KEYS.receipt(tabId, n), value: `${seq}` },
+  ]
+  if (!call.isRepeatable) batch.push({ type: 'del', key: KEYS.open(tabId, seq) })
+  if (result !== null) {
+    batch.push({ type: 'put', key: KEYS.text(tabId, seq), value: result })
+    batch.push({ type: 'put', key: KEYS.result(finishedAtMs, tabId, seq), value: `${Buffer.byteLength(result)} ${n}` })
+  }
+  return batch
+}
+
+/** Padded so that keys sort by the number. */
+function padded(number: number): string {
+  return String(number).padStart(15, '0')
+}
+
+/** Keys that begin with a prefix that ends in a slash: `0` is the character after it. */
+function rangeOf(prefix: string): { readonly gte: string; readonly lt: string } {
+  return { gte: prefix, lt: `${prefix.slice(0, -1)}0` }
+}

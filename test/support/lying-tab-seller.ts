@@ -117,7 +117,14 @@ export class LyingTabSeller {
     const facts = { agentId, serviceId, term: 100, validUntil: height() + 30, confirmations: 1, decimals: 8 }
     const extra = { ...facts, genesis: network.genesis, priceUsd: 0.0005, nativeUsd: 0.25 }
     const amountText = this.price(serviceId).toString()
-    const offer = { scheme: 'native-x402', network: 'farthing:1', maxAmountRequired: amountText, asset: 'FAR', payTo, extra }
+    const offer = {
+      scheme: 'native-x402',
+      network: 'farthing:1',
+      maxAmountRequired: amountText,
+      asset: 'FAR',
+      payTo,
+      extra,
+    }
     const body = { error: 'payment_required', code: 'payment_required', available: true, requestValid: true }
     return { status: 402, body: { x402Version: 1, ...body, x402: true, accepts: [offer] } }
   }
@@ -157,7 +164,8 @@ export class LyingTabSeller {
     const ledger = this.ledger(channelId)
     const text = JSON.stringify({ serviceId, request, payload })
     const known = ledger.answers.get(seq)
-    if (known !== undefined) return known.payload === text ? known.answer : this.terms(serviceId, 'seq_used', channelId)
+    if (known !== undefined)
+      return known.payload === text ? known.answer : this.terms(serviceId, 'tab_seq_used', channelId)
     const names = { agentId: this.#place.agentId as AgentId, serviceId: serviceId as ServiceId, request }
     const context = requestCommitment(fromHex(secret), names)
     const held = { seq, ceiling: BigInt(maxClaimableAmount), context, signature }
@@ -165,7 +173,7 @@ export class LyingTabSeller {
     const most = ledger.voucher === null || held.ceiling > ledger.voucher.ceiling ? held : ledger.voucher
     const price = this.price(serviceId)
     if (ledger.charged + price > most.ceiling || most.ceiling > tab.deposit)
-      return this.terms(serviceId, 'ceiling_low', channelId)
+      return this.terms(serviceId, 'tab_ceiling_low', channelId)
     ledger.voucher = most
     // A second call with this number must find it taken while the work goes on.
     ledger.answers.set(seq, { payload: text, answer: { status: 503, body: { error: 'under way', code: 'busy' } } })
@@ -175,7 +183,11 @@ export class LyingTabSeller {
   }
 
   /** Whether the voucher key asks. */
-  isAsked(tabId: string, what: 'state' | 'refund', { timeMs, signature }: { timeMs: number; signature: string }): boolean {
+  isAsked(
+    tabId: string,
+    what: 'state' | 'refund',
+    { timeMs, signature }: { timeMs: number; signature: string },
+  ): boolean {
     const tab = this.#place.tab(tabId)
     if (tab === undefined) return false
     const message = tabQueryMessage(this.#place.network, { tabId: tabId as TxId, what, timeMs })
@@ -260,7 +272,13 @@ export class LyingTabSeller {
     }
     const next = { amount: this.price(serviceId).toString(), validUntil: height() + 30 }
     const { channelState } = this.state(tabId) as { readonly channelState: Json }
-    const extra = { commitmentId: `${tabId}:${held.seq}`, chargedAmount: charged.toString(), channelState, receipt, next }
+    const extra = {
+      commitmentId: `${tabId}:${held.seq}`,
+      chargedAmount: charged.toString(),
+      channelState,
+      receipt,
+      next,
+    }
     const settled = { success: isGood, transaction: '', network: 'farthing:1', amount: '', payer: payTo, extra }
     if (isGood) return { status: 200, body: { paid: true, result, receipt: shown }, settled }
     const said = { error: 'the service failed', code: 'service_failed', requestId: 'r', receipt: shown }
@@ -271,5 +289,9 @@ export class LyingTabSeller {
 /** A receipt in JSON as consensus encodes it. */
 export function receiptOf(json: Json): TabReceipt {
   const { signature: _, charged, cumulative, ...rest } = json
-  return { ...rest, charged: amount(BigInt(String(charged))), cumulative: amount(BigInt(String(cumulative))) } as TabReceipt
+  return {
+    ...rest,
+    charged: amount(BigInt(String(charged))),
+    cumulative: amount(BigInt(String(cumulative))),
+  } as TabReceipt
 }

@@ -18,8 +18,8 @@ import { createServer } from '../../rpc/server/server.ts'
 import { networkFacts } from '../../src/market/network-facts.ts'
 import { bareNodeOf } from './api-server.ts'
 import { TestChain, wallet } from './chain.ts'
-import { testParams, testRuleBook } from './network.ts'
 import { type Answer, type Json, LyingTabSeller } from './lying-tab-seller.ts'
+import { testParams, testRuleBook } from './network.ts'
 import { agentId } from './unsigned.ts'
 
 const RULES = { tx: { ...LAUNCH_RULES.tx, tabs: TAB_RULES } }
@@ -225,7 +225,11 @@ export class TabWorld {
 
   #isAsked(tabId: string, query: URLSearchParams): boolean {
     const [timeMs, signature] = [query.get('timeMs'), query.get('signature')]
-    return timeMs !== null && signature !== null && this.seller.isAsked(tabId, 'state', { timeMs: Number(timeMs), signature })
+    return (
+      timeMs !== null &&
+      signature !== null &&
+      this.seller.isAsked(tabId, 'state', { timeMs: Number(timeMs), signature })
+    )
   }
 
   async #refund({ channelId, timeMs, signature }: Json): Promise<Answer> {

@@ -22,8 +22,7 @@ beforeEach(() => world.calm())
 
 const client = (options: Partial<ClientOptions> = {}) =>
   createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 1_000, ...options })
-const opened = (options: Partial<ClientOptions> = {}) =>
-  client(options).openTab(ACME, { deposit: '0.1', term: 1_200 })
+const opened = (options: Partial<ClientOptions> = {}) => client(options).openTab(ACME, { deposit: '0.1', term: 1_200 })
 const caught = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'no error',
@@ -45,7 +44,10 @@ describe('6 forged corrective state', () => {
     ['more charged than the ceiling', forgedCharge('400001', '400000')],
     ['charged without any voucher', ({ channelState }) => ({ channelState, voucherState: undefined })],
     ['a voucher with another ceiling under the old signature', forgedCharge('500000', '700000')],
-    ['a last receipt of another sum', (state) => ({ ...state, lastReceipt: { ...(state.lastReceipt as Json), cumulative: '1' } })],
+    [
+      'a last receipt of another sum',
+      (state) => ({ ...state, lastReceipt: { ...(state.lastReceipt as Json), cumulative: '1' } }),
+    ],
   ]
 
   function forgedCharge(charged: string, ceiling: string): Forged {
@@ -119,8 +121,12 @@ describe('18 a full price for a small voucher', () => {
     const tab = await opened()
     const from = world.seller.seen.length
     await Promise.all(Array.from({ length: 8 }, (_, i) => tab.call(ECHO, `slow:${i}`)))
-    const ceilings = world.seller.seen.slice(from).map(({ voucher }) => BigInt(String((voucher as Json).maxClaimableAmount)))
-    expect(ceilings.sort((a, b) => (a < b ? -1 : 1))).toEqual(Array.from({ length: 8 }, (_, i) => PRICE * BigInt(i + 1)))
+    const ceilings = world.seller.seen
+      .slice(from)
+      .map(({ voucher }) => BigInt(String((voucher as Json).maxClaimableAmount)))
+    expect(ceilings.sort((a, b) => (a < b ? -1 : 1))).toEqual(
+      Array.from({ length: 8 }, (_, i) => PRICE * BigInt(i + 1)),
+    )
   })
 
   it('a receipt that charges more than its call was offered for stops the tab', async () => {
@@ -212,7 +218,13 @@ describe('23 two receipts for one number, or a wrong root', () => {
     // The second receipt says that the call failed and cost nothing; the claim takes its price.
     const ledger = world.seller.ledger(tab.tabId)
     const last = receiptOf(ledger.receipts.pop() as Json)
-    const failed = { ...last, outcome: 1, charged: amount(0n), cumulative: amount(PRICE), resultHash: '00'.repeat(32) as Hash }
+    const failed = {
+      ...last,
+      outcome: 1,
+      charged: amount(0n),
+      cumulative: amount(PRICE),
+      resultHash: '00'.repeat(32) as Hash,
+    }
     ledger.receipts.push(world.seller.signed(failed))
     await world.claim(tab.tabId, {
       failed: 0,

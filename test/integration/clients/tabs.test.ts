@@ -54,7 +54,14 @@ describe('a tab', () => {
     const many = await Promise.all(Array.from({ length: 20 }, (_, i) => tab.call<{ echo: string }>(OTHER, `slow:${i}`)))
     expect(many.map(({ result }) => result.echo)).toEqual(Array.from({ length: 20 }, (_, i) => `slow:${i}`))
     expect(await tab.state()).toMatchObject({
-      ...{ status: 'open', deposit: 10_000_000n, charged: 4_200_000n, available: 5_800_000n, receipts: 21, unanswered: 0 },
+      ...{
+        status: 'open',
+        deposit: 10_000_000n,
+        charged: 4_200_000n,
+        available: 5_800_000n,
+        receipts: 21,
+        unanswered: 0,
+      },
     })
     expect(await tab.topUp('0.05')).toMatchObject({ deposit: 15_000_000n, available: 10_800_000n })
     const before = balance()
@@ -222,7 +229,9 @@ describe('limits', () => {
     const agent = client()
     expect(await caught(agent.openTab(ACME, { deposit: '0.001' }))).toMatchObject({ code: 'deposit_low' })
     expect(await caught(agent.openTab(ACME, { deposit: '0.1', term: 5 }))).toMatchObject({ code: 'invalid_option' })
-    expect(await caught(agent.openTab(ACME, { deposit: '0.1', closeDelay: 5 }))).toMatchObject({ code: 'invalid_option' })
+    expect(await caught(agent.openTab(ACME, { deposit: '0.1', closeDelay: 5 }))).toMatchObject({
+      code: 'invalid_option',
+    })
     await world.setTerms({ receiptKey: '00'.repeat(32) })
     expect(await caught(open(agent))).toMatchObject({ code: 'no_tab_terms' })
     await world.setTerms()

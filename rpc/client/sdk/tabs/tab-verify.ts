@@ -1,5 +1,5 @@
-import type { Hash } from '../../../../consensus/primitives/ids.ts'
 import { ZERO_HEX_32 } from '../../../../consensus/primitives/bytes.ts'
+import type { Hash } from '../../../../consensus/primitives/ids.ts'
 import { tabChain, tabReceiptsRoot } from '../../../../consensus/tx/tab-messages.ts'
 import { must } from '../refusals.ts'
 import type { ClaimView, TabRecordView } from './tab-chain.ts'
@@ -54,7 +54,11 @@ export async function checkTabReceipts(
     chain: place.record === null ? null : isWholeChain(claims, place.record),
   }
   const failed = Object.entries(checks).flatMap(([name, good]) => (good === false ? [name] : []))
-  const evidence = evidenceOf({ twice, broken, claim: claims[lie], before: claims[lie - 1], receipts }, receiptKey, place)
+  const evidence = evidenceOf(
+    { twice, broken, claim: claims[lie], before: claims[lie - 1], receipts },
+    receiptKey,
+    place,
+  )
   return { ok: failed.length === 0, failed, checks, receipts: receipts.size, missing, claims: checked, evidence }
 }
 
@@ -95,7 +99,11 @@ function breakIn(receipts: Receipts): readonly TabReceiptJson[] | null {
   return null
 }
 
-function rangeOf(claim: ClaimView, before: ClaimView | undefined, receipts: Receipts): readonly TabReceiptJson[] | null {
+function rangeOf(
+  claim: ClaimView,
+  before: ClaimView | undefined,
+  receipts: Receipts,
+): readonly TabReceiptJson[] | null {
   const from = before?.receipts ?? 0
   const range = Array.from({ length: claim.receipts - from }, (_, i) => receipts.get(from + 1 + i))
   return range.every((receipt) => receipt !== undefined) ? (range as readonly TabReceiptJson[]) : null

@@ -165,7 +165,11 @@ export class Tabs {
       term = TERM_DEFAULT_MAX,
       closeDelay,
       offer,
-    }: { readonly term?: number | undefined; readonly closeDelay?: number | undefined; readonly offer: TabOffer | null },
+    }: {
+      readonly term?: number | undefined
+      readonly closeDelay?: number | undefined
+      readonly offer: TabOffer | null
+    },
   ): Promise<Tab> {
     if (!AGENT_ID.test(agentId)) throw invalid('openTab: this is no id of an agent')
     const { parts, notes } = this.#purse
@@ -250,7 +254,14 @@ export class Tabs {
     return {
       ...{ what: 'opening', tabId: tx.txId, agentId, payer: this.#purse.address, voucherKey, seed },
       ...{ payout: agent.payout, receiptKey: agent.receiptKey, nonce: tx.body.nonce.toString() },
-      ...{ deposit: deposit.toString(), term, closeDelay, tx: toHex(encodeTransaction(tx)), validUntil, atMs: Date.now() },
+      ...{
+        deposit: deposit.toString(),
+        term,
+        closeDelay,
+        tx: toHex(encodeTransaction(tx)),
+        validUntil,
+        atMs: Date.now(),
+      },
     }
   }
 
@@ -344,7 +355,9 @@ function checkAgainstState({ receiptKey, payTo, agentId }: TabOffer, { payout, t
       code: 'other_receipt_key',
     })
   if (payTo !== payout)
-    throw new PaymentMismatchError(`the offer is paid to ${payTo}, ${agentId} is paid at ${payout}`, { code: 'other_payee' })
+    throw new PaymentMismatchError(`the offer is paid to ${payTo}, ${agentId} is paid at ${payout}`, {
+      code: 'other_payee',
+    })
 }
 
 /** Errors after which a call is better paid by itself: nothing was locked. */

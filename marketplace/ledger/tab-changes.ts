@@ -1,4 +1,4 @@
-import { type Amount, amount, mulDivUp, subtractProven, ZERO } from '../../consensus/primitives/amount.ts'
+import { type Amount, amount, mulDivDown, mulDivUp, subtractProven, ZERO } from '../../consensus/primitives/amount.ts'
 import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import type { Address, Hash } from '../../consensus/primitives/ids.ts'
 import type { TabRules } from '../../consensus/tx/rules.ts'
@@ -22,7 +22,7 @@ export interface ClaimSplit {
 export function splitOf(tab: Tab, { claimed, services }: ClaimEntry, rules: TabRules): ClaimSplit {
   const charged = subtractProven(claimed, tab.claimed)
   const counted = services.map(({ serviceId, calls, amount: own }) => {
-    const most = own / rules.countedAmount
+    const most = mulDivDown(own, 1n, rules.countedAmount)
     return { serviceId, charged: own, calls: most < BigInt(calls) ? Number(most) : calls }
   })
   const burned = burnOf(

@@ -170,6 +170,7 @@ export const MARKET_FAULTS = {
   'channel/unverified': later(
     'the state of the channel {channelId} cannot be read now: repeat this call with the same payment. Nothing was charged',
   ),
+  'channel/chain-away': later('the chain of the token cannot be asked now: {detail}. Nothing was charged'),
 
   'facilitator/version': sender('x402Version is {got}; taken are 1 and 2'),
   'facilitator/scheme': sender('the scheme is {got}, this facilitator takes {expected}'),

@@ -110,7 +110,9 @@ export function nativeTabScheme(client: AgentClient, ...more: readonly never[]):
     async createPaymentPayload(x402Version, requirements, { maxAmountPerPayment } = {}) {
       const { [REQUEST]: request, ...extra } = { ...requirements.extra }
       if (typeof request !== 'string')
-        throw new PaymentRequiredError('the scheme does not see the request: use its fetch', { code: 'request_unknown' })
+        throw new PaymentRequiredError('the scheme does not see the request: use its fetch', {
+          code: 'request_unknown',
+        })
       const { amount } = fieldsOf(requirements)
       if (maxAmountPerPayment !== undefined && BigInt(String(amount)) > BigInt(maxAmountPerPayment))
         throw new SpendLimitError('not paid: over maxAmountPerPayment of spendControls', { code: 'over_call_limit' })
@@ -128,13 +130,15 @@ export function nativeTabScheme(client: AgentClient, ...more: readonly never[]):
         return (await proof.settled(answer).catch(notCharged)) ? { recovered: true } : undefined
       },
     },
-    fetch: (fetch = globalThis.fetch) => async (input, init) => {
-      const request = new Request(input, init)
-      const text = await requestIn(request)
-      const paid = withoutRequest(request)
-      const response = await fetch(paid)
-      return text === undefined ? response : withRequest(response, text, client)
-    },
+    fetch:
+      (fetch = globalThis.fetch) =>
+      async (input, init) => {
+        const request = new Request(input, init)
+        const text = await requestIn(request)
+        const paid = withoutRequest(request)
+        const response = await fetch(paid)
+        return text === undefined ? response : withRequest(response, text, client)
+      },
   }
 }
 

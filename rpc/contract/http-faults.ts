@@ -250,6 +250,7 @@ const HTTP_FAULTS = {
   'channel/nothing-left': [402, 'nothing_to_refund'],
   'channel/nothing-claimed': [409, 'nothing_to_settle'],
   'channel/unverified': [402, 'channel_unverified'],
+  'channel/chain-away': [503, 'chain_unreachable'],
 
   'facilitator/version': [400, 'invalid_x402_version'],
   'facilitator/scheme': [400, 'unsupported_scheme'],

@@ -26,7 +26,7 @@ import { CANDLE, HOP, POOL, SWAP, SWAP_QUOTE } from './pools.ts'
 import { RECORD } from './reputation.ts'
 import { ERROR } from './route.ts'
 import type { Schema } from './schema.ts'
-import { CHANNEL_STATE, CLOSING, TAB, TAB_RECEIPT, VOUCHER_STATE } from './tabs.ts'
+import { CHANNEL_STATE, CLOSING, TAB, TAB_RECEIPT, TAB_TERMS, VOUCHER_STATE } from './tabs.ts'
 import { STABLE, TOKEN } from './tokens.ts'
 
 /** The named schemas of the OpenAPI document. Routes refer to them by name. */
@@ -82,6 +82,7 @@ export const RESOURCES: Readonly<Record<string, Schema>> = {
   TabClosing: CLOSING,
   TabReceipt: TAB_RECEIPT,
   TabState: CHANNEL_STATE,
+  TabTerms: TAB_TERMS,
   TabVoucher: VOUCHER_STATE,
   Token: TOKEN,
   Transaction: TRANSACTION_JSON,

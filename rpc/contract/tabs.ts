@@ -77,8 +77,8 @@ export const CLOSING = Type.Object({
   channelState: CHANNEL_STATE,
 })
 
-/** On which terms an agent takes tabs now. */
-const TERMS = Type.Object({ receiptKey: HEX_32, minDeposit: UINT_TEXT, minCloseDelay: COUNT })
+/** `TabTerms` of the OpenAPI document: on which terms an agent takes tabs. A zero key: it takes no new ones. */
+export const TAB_TERMS = Type.Object({ receiptKey: HEX_32, minDeposit: UINT_TEXT, minCloseDelay: COUNT })
 
 const TAB_PATH = Type.Object({ tabId: HEX_32 })
 
@@ -152,7 +152,7 @@ export const TAB_ROUTES = {
         schema: Type.Object({
           tabId: HEX_32,
           tab: TAB,
-          terms: orNull(TERMS),
+          terms: orNull(TAB_TERMS),
           state: Type.Optional(CHANNEL_STATE),
           voucher: Type.Optional(orNull(VOUCHER_STATE)),
           lastReceipt: Type.Optional(orNull(TAB_RECEIPT)),

@@ -6,7 +6,7 @@ import { decodeTransaction, type Transaction } from '../../consensus/tx/transact
 import { TAB_TERMS_TABLE, TABS } from '../../marketplace/ledger/tab-records.ts'
 import type { TabQuery } from '../../marketplace/till/rails/tab/tab-call.ts'
 import { addressKey, holderOf } from '../edge/client-key.ts'
-import { channelStateJson, tabJson, tabReceiptJson, voucherStateJson } from '../json/tab-json.ts'
+import { channelStateJson, tabJson, tabReceiptJson, tabTermsJson, voucherStateJson } from '../json/tab-json.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import type { TabDesk } from '../node/tab-desk.ts'
 import { answer, type Handler, isFault } from '../server/answer.ts'
@@ -74,13 +74,7 @@ export const getTab: Handler<'getTab'> = async (node, { params, query, address }
   const tabId = params.tabId as TxId
   const tab = chain.database.get(TABS, tabId)
   if (tab === undefined) return fault('tab/unknown', { tabId })
-  const terms = chain.database.get(TAB_TERMS_TABLE, tab.agentId)
-  const { receiptKey = '', minDeposit = 0n, minCloseDelay = 0 } = terms ?? {}
-  const told = {
-    tabId,
-    tab: tabJson(chain, tab),
-    terms: terms === undefined ? null : { receiptKey, minDeposit: minDeposit.toString(), minCloseDelay },
-  }
+  const told = { tabId, tab: tabJson(chain, tab), terms: tabTermsJson(chain, tab.agentId) }
   if (query.timeMs === undefined && query.signature === undefined) return answer(told)
   const asked = payersDesk(market, { tabId, ...query }, address)
   if (!asked.ok) return asked.fault

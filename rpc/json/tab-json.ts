@@ -1,10 +1,18 @@
 import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { AMOUNT_MAX, amount } from '../../consensus/primitives/amount.ts'
-import { dueHeight, type Tab } from '../../marketplace/ledger/tab-records.ts'
+import type { AgentId } from '../../consensus/primitives/ids.ts'
+import { dueHeight, TAB_TERMS_TABLE, type Tab } from '../../marketplace/ledger/tab-records.ts'
 import type { SignedTabReceipt, TabPrice, TabState } from '../../marketplace/till/rails/tab/tab-call.ts'
 import type { Static } from '../contract/schema.ts'
 import * as Type from '../contract/schema.ts'
-import { type CHANNEL_STATE, type NEXT_PRICE, type TAB, TAB_RECEIPT, type VOUCHER_STATE } from '../contract/tabs.ts'
+import {
+  type CHANNEL_STATE,
+  type NEXT_PRICE,
+  type TAB,
+  TAB_RECEIPT,
+  type TAB_TERMS,
+  type VOUCHER_STATE,
+} from '../contract/tabs.ts'
 import { addressText } from './chain-json.ts'
 
 /** How a tab stands, in the words of x402 `batch-settlement`. */
@@ -53,6 +61,14 @@ export function readTabReceipt(given: unknown): SignedTabReceipt | string {
 /** What the next call of a service costs, and up to which height. */
 export function nextPriceJson({ amount, validUntil }: TabPrice): Static<typeof NEXT_PRICE> {
   return { amount: amount.toString(), validUntil }
+}
+
+/** On which terms an agent takes tabs; null if it never said. */
+export function tabTermsJson({ database }: ChainReader, agentId: AgentId): Static<typeof TAB_TERMS> | null {
+  const terms = database.get(TAB_TERMS_TABLE, agentId)
+  if (terms === undefined) return null
+  const { receiptKey, minDeposit, minCloseDelay } = terms
+  return { receiptKey, minDeposit: minDeposit.toString(), minCloseDelay }
 }
 
 /** A tab as the chain has it. */

@@ -93,15 +93,21 @@ export class TabDoor {
   readonly url: string
   /** Exceptions that the node met while it answered: bugs. */
   readonly errors: unknown[]
+  /** What the server reports of each request, for logs and metrics. */
+  readonly reports: unknown[]
   /** How often a signature of a tab was checked. */
   readonly checks: { count: number }
   readonly #app: FastifyInstance
 
-  private constructor(made: Pick<TabDoor, 'shop' | 'node' | 'url' | 'errors' | 'checks'>, app: FastifyInstance) {
+  private constructor(
+    made: Pick<TabDoor, 'shop' | 'node' | 'url' | 'errors' | 'reports' | 'checks'>,
+    app: FastifyInstance,
+  ) {
     this.shop = made.shop
     this.node = made.node
     this.url = made.url
     this.errors = made.errors
+    this.reports = made.reports
     this.checks = made.checks
     this.#app = app
     opened.push(this)
@@ -121,14 +127,15 @@ export class TabDoor {
     const tabs = new TabCounter({ rail, chain, store, shop: market.shop, backend, clock: market.time })
     const node = nodeOf(market, { tabs, stable: stable ?? null })
     const errors: unknown[] = []
+    const reports: unknown[] = []
     const app = await createServer(node, {
       limits: { ...DEFAULT_HTTP_LIMITS, delayMsMax: 100_000, ...limits },
       trustProxy: false,
       onError: (error) => void errors.push(error),
-      onAnswer: () => {},
+      onAnswer: (facts) => void reports.push(facts),
     })
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
-    return new TabDoor({ shop, node, url, errors, checks }, app)
+    return new TabDoor({ shop, node, url, errors, reports, checks }, app)
   }
 
   get market(): TestMarket {

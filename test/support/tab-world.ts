@@ -8,7 +8,7 @@ import { amount } from '../../consensus/primitives/amount.ts'
 import type { Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { ClaimEntry } from '../../consensus/tx/tab-payloads.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
-import { dueHeight, TAB_TERMS_TABLE, TABS, type Tab } from '../../marketplace/ledger/tab-records.ts'
+import { TABS, type Tab } from '../../marketplace/ledger/tab-records.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import { buildTemplate } from '../../miner/template.ts'
 import { jsonOfBase64 } from '../../rpc/client/http.ts'
@@ -18,7 +18,7 @@ import { createServer } from '../../rpc/server/server.ts'
 import { networkFacts } from '../../src/market/network-facts.ts'
 import { bareNodeOf } from './api-server.ts'
 import { TestChain, wallet } from './chain.ts'
-import { type Answer, type Json, TabSeller } from './fake-tab-seller.ts'
+import { type Answer, type Json, LyingTabSeller } from './lying-tab-seller.ts'
 import { testParams, testRuleBook } from './network.ts'
 import { agentId } from './unsigned.ts'
 
@@ -49,7 +49,7 @@ export interface Mischief {
  */
 export class TabWorld {
   readonly network: NetworkFacts = networkFacts(testParams(RULES))
-  readonly seller: TabSeller
+  readonly seller: LyingTabSeller
   readonly mischief: Mischief = { deaf: 0, mute: 0, lie: null }
   /** Transactions that came over HTTP. */
   readonly sent: string[] = []
@@ -71,7 +71,7 @@ export class TabWorld {
         response.end(JSON.stringify({ error: String(error), code: 'internal_error' }))
       })
     })
-    this.seller = new TabSeller({
+    this.seller = new LyingTabSeller({
       network: test.chain.network,
       agentId: ACME,
       payTo: this.payout,
@@ -209,14 +209,9 @@ export class TabWorld {
   #tab(tabId: string, query: URLSearchParams): Answer {
     const tab = this.tab(tabId)
     if (tab === undefined) return { status: 404, body: { error: 'there is no such tab', code: 'tab_not_found' } }
-    const { payer, payout, deposit, claimed, insider, ...rest } = tab
-    const addresses = { payer: this.#text(payer), payout: this.#text(payout) }
-    const sums = { deposit: deposit.toString(), claimed: claimed.toString(), dueHeight: dueHeight(tab) }
-    const terms = { receiptKey: this.seller.receiptKey, minDeposit: '1000000', minCloseDelay: 400 }
-    const body = { tabId, tab: { ...rest, insider, ...addresses, ...sums }, terms }
-    if (!this.#isAsked(tabId, query)) return { status: 200, body }
+    if (!this.#isAsked(tabId, query)) return { status: 200, body: { tabId } }
     const { channelState: state, voucherState: voucher = null, lastReceipt = null } = this.seller.state(tabId)
-    return { status: 200, body: { ...body, state, voucher, lastReceipt } }
+    return { status: 200, body: { tabId, state, voucher, lastReceipt } }
   }
 
   #receipts(tabId: string, query: URLSearchParams): Answer {
@@ -245,10 +240,6 @@ export class TabWorld {
     return { status: 200, body: { refunded: true }, settled }
   }
 
-  #text(address: Tab['payer']): string {
-    return formatAddress(this.network.addressPrefix, address)
-  }
-
   async #forward(request: IncomingMessage, bytes: Buffer, response: ServerResponse): Promise<void> {
     const path = request.url ?? '/'
     if (path.startsWith('/services.json'))
@@ -261,19 +252,11 @@ export class TabWorld {
     }
     const answer = await fetch(`${this.#nodeUrl}${path}`, init)
     const body = (await answer.json()) as Json
-    if (path.startsWith('/api/v1/agents/'))
-      return send(response, { status: answer.status, body: this.#withTerms(body) })
     if (request.method === 'POST' && path === '/api/v1/tx') {
       this.sent.push(String(body.txId))
       if (this.isMining) await this.mine()
     }
     send(response, { status: answer.status, body })
-  }
-
-  #withTerms(body: Json): Json {
-    const terms = this.test.chain.database.get(TAB_TERMS_TABLE, ACME)
-    const tabs = terms === undefined ? null : { ...terms, minDeposit: terms.minDeposit.toString() }
-    return body.agent === undefined ? body : { ...body, agent: { ...(body.agent as Json), tabs } }
   }
 }
 

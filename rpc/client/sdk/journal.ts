@@ -52,10 +52,7 @@ export function withFaults(journal: PaymentJournal): PaymentJournal {
   }
 }
 
-function tabsWithFaults(
-  tabs: TabJournal,
-  reading: <T>(read: () => Promise<T> | T) => Promise<T>,
-): TabJournal {
+function tabsWithFaults(tabs: TabJournal, reading: <T>(read: () => Promise<T> | T) => Promise<T>): TabJournal {
   return {
     append: (note) => tabs.append(note),
     read: (tabId) => reading(() => tabs.read(tabId)),

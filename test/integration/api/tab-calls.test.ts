@@ -65,6 +65,22 @@ describe('a call that is paid from a tab', () => {
     expect(door.market.workbench.begun).toHaveLength(2)
   })
 
+  it('runs beside others of the same tab: each has its number, its receipt and its part of the sum', async () => {
+    const door = await TabDoor.open()
+    const payer = await door.payer()
+    const requests = Array.from({ length: 8 }, (_, i) => `ok:${i}`)
+    const payloads = requests.map((request) => payer.voucher(request))
+    // The last voucher allows most, and comes first.
+    const calls = requests.map((request, i) => [request, payloads[i]] as const).reverse()
+    const replies = await Promise.all(calls.map(([request, payload]) => door.call(request, payload as object)))
+    expect(replies.map(verdict)).toEqual(calls.map(() => '200 paid'))
+    const receipts = replies.map((reply) => (told(reply).receipt as { tab: Receipt }).tab).sort((a, b) => a.n - b.n)
+    expect(receipts.map(({ n, cumulative }) => [n, cumulative])).toEqual(
+      calls.map((_, i) => [i + 1, `${BigInt(i + 1) * door.price}`]),
+    )
+    expect(new Set(receipts.map(({ seq }) => seq))).toEqual(new Set([1, 2, 3, 4, 5, 6, 7, 8]))
+  })
+
   it('takes scheme and network alone, a full echo of the offer, and generation 1', async () => {
     const door = await TabDoor.open()
     const payer = await door.payer()

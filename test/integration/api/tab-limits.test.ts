@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { DEFAULT_HTTP_LIMITS } from '../../../rpc/server/limits.ts'
 import type { Reply } from '../../support/api.ts'
 import { ask, verdict } from '../../support/api.ts'
+import { until } from '../../support/processes.ts'
 import { askRaw } from '../../support/raw-http.ts'
 import { base64, closeDoors, headerOf, paymentOf, TabDoor, type TabPayer } from '../../support/tab-door.ts'
 
@@ -51,6 +52,22 @@ describe('at the gates', () => {
     const payer = await door.newPayer()
     expect(verdict(await door.get(payer.refund()))).toBe('429 rate_limited')
   })
+})
+
+it('nothing of a payment or a query gets into what the server reports for its log', async () => {
+  const door = await TabDoor.open()
+  const payer = await door.payer()
+  const payload = payer.voucher('ok')
+  const { timeMs, signature } = payer.query('state')
+  await door.call('ok', payload)
+  await door.call('fail', payer.voucher('fail'))
+  await door.call('ok', { ...payload, channelId: 'x' })
+  await ask(door.url, `/api/tabs/${payer.tabId}?timeMs=${timeMs}&signature=${signature}`)
+  await door.get(payer.refund())
+  await until('the requests are reported', () => door.reports.length === 5)
+  const told = JSON.stringify(door.reports)
+  for (const secret of [payload.voucher.secret, payload.voucher.signature, signature, payer.tabId, 'eyJ'])
+    expect(told).not.toContain(String(secret))
 })
 
 describe('hostile sockets', () => {

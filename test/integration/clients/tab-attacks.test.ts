@@ -6,7 +6,7 @@ import type { Hash } from '../../../consensus/primitives/ids.ts'
 import { type ClientOptions, createClient, TabStoppedError, VerificationError } from '../../../rpc/client/client.ts'
 import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import { wallet as walletKey } from '../../support/chain.ts'
-import { type Answer, type Json, receiptOf } from '../../support/fake-tab-seller.ts'
+import { type Answer, type Json, receiptOf } from '../../support/lying-tab-seller.ts'
 import { ACME, ECHO, OTHER, TabWorld } from '../../support/tab-world.ts'
 import { serviceId } from '../../support/unsigned.ts'
 
@@ -205,7 +205,7 @@ describe('23 two receipts for one number, or a wrong root', () => {
     expect(checked).toMatchObject({ ok: false, failed: ['roots', 'claims'], checks: { chain: true, signatures: true } })
     expect(checked.evidence).toMatchObject({
       ...{ kind: 'a claim that its receipts contradict', receipts: [{ n: 1 }, { n: 2 }] },
-      said: { entry: { root: 'cd'.repeat(32) } },
+      said: { claim: { root: 'cd'.repeat(32) } },
     })
     expect(await caught(tab.call(ECHO, 'c'))).toMatchObject({ code: 'tab_stopped' })
   })

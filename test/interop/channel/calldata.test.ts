@@ -50,22 +50,29 @@ const UINTS = [{ type: 'uint256' }, { type: 'uint256' }, { type: 'uint256' }, { 
 
 it('writes the calls of the contract', () => {
   fc.assert(
-    fc.property(config, deposit, fc.array(row, { maxLength: 4 }), uint(128), (of, said, rows, amount) => {
-      const { validAfter, validBefore, salt, signature } = said
-      const data = encodeAbiParameters(UINTS, [validAfter, validBefore, BigInt(salt), signature])
-      expect(hex(depositCall(of, said))).toBe(encode('deposit', [of, said.amount, DEPOSIT_COLLECTOR, data]))
-      const claims = rows.map((one) => ({
-        voucher: { channel: one.config, maxClaimableAmount: one.maxClaimable },
-        signature: one.signature,
-        totalClaimed: one.totalClaimed,
-      }))
-      const claim = claimCall(rows)
-      expect(hex(claim)).toBe(encode('claim', [claims]))
-      const refund = refundCall(of, amount)
-      expect(hex(refund)).toBe(encode('refund', [of, amount]))
-      expect(hex(settleCall(of.receiver, of.token))).toBe(encode('settle', [of.receiver, of.token]))
-      expect(hex(manyCalls([claim, refund]))).toBe(encode('multicall', [[hex(claim), hex(refund)]]))
-    }),
+    fc.property(
+      config,
+      deposit,
+      fc.array(row, { maxLength: 4 }),
+      uint(128),
+      bytes(65),
+      (of, said, rows, amount, proof) => {
+        const { validAfter, validBefore, salt, signature } = said
+        const data = encodeAbiParameters(UINTS, [validAfter, validBefore, BigInt(salt), signature])
+        expect(hex(depositCall(of, said))).toBe(encode('deposit', [of, said.amount, DEPOSIT_COLLECTOR, data]))
+        const claims = rows.map((one) => ({
+          voucher: { channel: one.config, maxClaimableAmount: one.maxClaimable },
+          signature: one.signature,
+          totalClaimed: one.totalClaimed,
+        }))
+        const claim = claimCall(rows, proof)
+        expect(hex(claim)).toBe(encode('claimWithSignature', [claims, proof]))
+        const refund = refundCall(of, { amount, nonce: said.validAfter }, proof)
+        expect(hex(refund)).toBe(encode('refundWithSignature', [of, amount, said.validAfter, proof]))
+        expect(hex(settleCall(of.receiver, of.token))).toBe(encode('settle', [of.receiver, of.token]))
+        expect(hex(manyCalls([claim, refund]))).toBe(encode('multicall', [[hex(claim), hex(refund)]]))
+      },
+    ),
     { numRuns: runs(100) },
   )
 })

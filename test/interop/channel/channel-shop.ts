@@ -1,12 +1,16 @@
-import type { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
+import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { signDigest } from '../../../consensus/external/eip712.ts'
 import { fromHex } from '../../../consensus/primitives/bytes.ts'
 import type { ChannelPayment, ClaimRow } from '../../../marketplace/till/rails/dollar/channel/channel.ts'
 import { FacilitatorChain } from '../../../marketplace/till/rails/dollar/channel/facilitator-chain.ts'
+import { OwnChain } from '../../../marketplace/till/rails/dollar/channel/own-chain.ts'
 import { readChannelPayment } from '../../../marketplace/till/rails/dollar/channel/payment.ts'
 import { type ChannelTerms, channelOffer } from '../../../marketplace/till/rails/dollar/channel/terms.ts'
 import { FacilitatorPool } from '../../../marketplace/till/rails/dollar/facilitators.ts'
+import { JsonRpcNode } from '../../../src/adapters/evm/json-rpc-node.ts'
+import { EvmRpc } from '../../../src/adapters/evm-rpc.ts'
+import { EvmKeySender } from '../../../src/adapters/evm-sender.ts'
 import { HttpFacilitator } from '../../../src/adapters/facilitator-http.ts'
 import { systemTimers } from '../../../src/daemon/runtime.ts'
 import { LocalChain } from '../evm/chain.ts'
@@ -45,6 +49,7 @@ export class ChannelShop {
   readonly terms: ChannelTerms
   readonly authorizer: PrivateKeyAccount
   readonly channels: FacilitatorChain
+  readonly #sign: (digest: Uint8Array) => string
   readonly #pool: FacilitatorPool
 
   private constructor(
@@ -56,6 +61,7 @@ export class ChannelShop {
     this.facilitator = parts.facilitator
     this.terms = terms
     this.authorizer = authorizer
+    this.#sign = sign
     const facilitators = [new HttpFacilitator(parts.facilitator.url, {}, 'batch-settlement')]
     this.#pool = new FacilitatorPool({ facilitators, network: terms.network, clock: Date, timers: systemTimers })
     this.channels = new FacilitatorChain({ facilitators: this.#pool, terms, sign })
@@ -68,6 +74,18 @@ export class ChannelShop {
     const shop = new ChannelShop({ chain, settlement, facilitator }, newTerms(chain))
     await shop.#pool.start()
     return shop
+  }
+
+  /** The same seller without a facilitator: a key of its own pays for gas. */
+  async own(patienceMs?: number): Promise<OwnChain> {
+    const { network } = this.terms
+    const key = generatePrivateKey()
+    await this.chain.sender(privateKeyToAccount(key))
+    const node = new JsonRpcNode(new URL(this.chain.rpcUrl), 'the local chain', network.chainId)
+    const patience = patienceMs === undefined ? {} : { patienceMs }
+    const sender = new EvmKeySender({ node, chainId: network.chainId, key: fromHex(key.slice(2)), ...patience })
+    const ledger = new EvmRpc(this.chain.rpcUrl, network.chainId, Date.now)
+    return new OwnChain({ sender, ledger, terms: this.terms, sign: this.#sign })
   }
 
   async close(): Promise<void> {
@@ -92,6 +110,16 @@ export class ChannelShop {
   balance(address: string): Promise<bigint> {
     return this.chain.balance(address as `0x${string}`)
   }
+}
+
+/** A client of an account, with no memory of earlier payments. */
+export function schemeOf(
+  { chain }: ChannelShop,
+  account: PrivateKeyAccount,
+  options: object = {},
+): BatchSettlementEvmScheme {
+  const signer = { ...account, readContract: (call: never) => chain.reader.readContract(call) }
+  return new BatchSettlementEvmScheme(signer as never, options)
 }
 
 /** A row that claims so much of a payment's voucher. */

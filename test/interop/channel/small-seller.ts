@@ -6,6 +6,7 @@ import {
   refundAnswer,
   voucherAnswer,
 } from '../../../marketplace/till/rails/dollar/channel/answers.ts'
+import type { ChannelChain } from '../../../marketplace/till/rails/dollar/channel/chain.ts'
 import type {
   ChannelPayment,
   ChannelState,
@@ -46,8 +47,11 @@ export class SmallSeller {
   price = AMOUNT
   readonly #shop: ChannelShop
 
-  constructor(shop: ChannelShop) {
+  readonly #channels: ChannelChain
+
+  constructor(shop: ChannelShop, channels: ChannelChain = shop.channels) {
     this.#shop = shop
+    this.#channels = channels
   }
 
   /** Takes the place of `fetch` in a client. */
@@ -66,13 +70,13 @@ export class SmallSeller {
   }
 
   async #take(url: string, payment: ChannelPayment): Promise<Response> {
-    const { terms, channels } = this.#shop
+    const { terms } = this.#shop
     const { channelId } = payment.voucher
     const offer = channelOffer(terms, AMOUNT)
     const amount = offeredAmount(payment, terms, [AMOUNT])
     const refusal = amount.ok ? this.#refusal(payment) : amount.fault
     if (refusal !== null) return this.#refuse(url, wordOf(refusal), offer)
-    const verified = await channels.verify(payment, AMOUNT)
+    const verified = await this.#channels.verify(payment, AMOUNT)
     const known = this.books.get(channelId)
     if (!verified.ok && known === undefined) return this.#refuse(url, wordOf(verified.fault), offer)
     const state = verified.ok ? verified.value : (known as Book).state
@@ -94,7 +98,7 @@ export class SmallSeller {
   }
 
   async #serve(url: string, payment: ChannelPayment, book: Book): Promise<Response> {
-    const { channels, terms } = this.#shop
+    const { terms } = this.#shop
     const { channelId } = payment.voucher
     const basis = (state: ChannelState, charged: bigint) => {
       this.books.set(channelId, { charged, state, last: payment })
@@ -105,7 +109,7 @@ export class SmallSeller {
       if (!left.ok) return this.#fail(url, wordOf(left.fault))
       const claims = book.charged > book.state.totalClaimed ? [rowOf(payment, book.charged)] : []
       const { refundNonce } = book.state
-      const done = await channels.refund({ payment, amount: left.value, refundNonce, claims })
+      const done = await this.#channels.refund({ payment, amount: left.value, refundNonce, claims })
       return done.is === 'done'
         ? this.#answer(refundAnswer(basis(done.state, book.charged), done))
         : this.#fail(url, done.is)
@@ -113,7 +117,7 @@ export class SmallSeller {
     const charged = book.charged + this.price
     this.ceilings.push(payment.voucher.maxClaimable)
     if (payment.kind === 'voucher') return this.#answer(voucherAnswer(basis(book.state, charged), this.price))
-    const done = await channels.deposit(payment, AMOUNT)
+    const done = await this.#channels.deposit(payment, AMOUNT)
     return done.is === 'done'
       ? this.#answer(depositAnswer(basis(done.state, charged), this.price, done))
       : this.#fail(url, done.is)

@@ -1,5 +1,5 @@
 import { x402Client } from '@x402/core/client'
-import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
+import type { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
 import { wrapFetchWithPayment } from '@x402/fetch'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -8,7 +8,7 @@ import { type ChannelPaymentOf, NO_ADDRESS } from '../../../marketplace/till/rai
 import { isSignedOnChain } from '../../../marketplace/till/rails/dollar/channel/checks.ts'
 import { EvmRpc } from '../../../src/adapters/evm-rpc.ts'
 import { until } from '../../support/processes.ts'
-import { AMOUNT, ChannelShop, rowOf } from './channel-shop.ts'
+import { AMOUNT, ChannelShop, rowOf, schemeOf } from './channel-shop.ts'
 import { SmallSeller } from './small-seller.ts'
 
 /** Official clients pay our channel code; an official facilitator deposits, claims, pays out and refunds on a real chain. */
@@ -24,12 +24,6 @@ const DEPOSIT = 10n * AMOUNT
 const PREFIX = 'invalid_batch_settlement_evm_'
 const URL = 'http://shop.example/api/call'
 
-/** A client of an account, with no memory of earlier payments. */
-function schemeOf(account: PrivateKeyAccount, options: object = {}): BatchSettlementEvmScheme {
-  const signer = { ...account, readContract: (call: never) => shop.chain.reader.readContract(call) }
-  return new BatchSettlementEvmScheme(signer as never, options)
-}
-
 /** `fetch` of an official client that pays a seller. */
 function payingFetch(seller: SmallSeller, scheme: BatchSettlementEvmScheme) {
   const client = new x402Client().register(shop.terms.network.caip2, scheme)
@@ -39,7 +33,7 @@ function payingFetch(seller: SmallSeller, scheme: BatchSettlementEvmScheme) {
 /** A payer whose first payment is in its channel. */
 async function opened(account?: PrivateKeyAccount, options: object = {}) {
   const payer = account ?? (await shop.chain.payer(FUNDS))
-  const payment = (await shop.payment(schemeOf(payer, options))) as ChannelPaymentOf<'deposit'>
+  const payment = (await shop.payment(schemeOf(shop, payer, options))) as ChannelPaymentOf<'deposit'>
   const deposited = await shop.channels.deposit(payment, AMOUNT)
   if (deposited.is !== 'done') throw new Error(JSON.stringify(deposited))
   return { payer, payment, channelId: payment.voucher.channelId }
@@ -49,7 +43,7 @@ describe('an official client', () => {
   it('pays by deposit and vouchers what is charged, and gets the rest back over GET', async () => {
     const seller = new SmallSeller(shop)
     const account = await shop.chain.payer(FUNDS)
-    const scheme = schemeOf(account)
+    const scheme = schemeOf(shop, account)
     const fetch = payingFetch(seller, scheme)
     for (const price of [1_000n, 700n, 0n, 1_000n]) {
       seller.price = price
@@ -75,7 +69,7 @@ describe('an official client', () => {
   it('gets a part back, and pays on', async () => {
     const seller = new SmallSeller(shop)
     const account = await shop.chain.payer(FUNDS)
-    const scheme = schemeOf(account)
+    const scheme = schemeOf(shop, account)
     const fetch = payingFetch(seller, scheme)
     await fetch(URL, { method: 'POST' })
     expect(await scheme.refund(URL, { fetch: seller.fetch, amount: '4000' })).toMatchObject({
@@ -95,7 +89,7 @@ describe('an official client', () => {
   it('tops its channel up when it is used up', async () => {
     const seller = new SmallSeller(shop)
     const account = await shop.chain.payer(FUNDS)
-    const fetch = payingFetch(seller, schemeOf(account))
+    const fetch = payingFetch(seller, schemeOf(shop, account))
     for (let call = 1n; call <= 11n; call += 1n) expect((await fetch(URL, { method: 'POST' })).status).toBe(200)
     expect(seller.ceilings.at(-1)).toBe(11n * AMOUNT)
     expect([...seller.books.values()]).toMatchObject([{ charged: 11_000n, state: { balance: 20_000n } }])
@@ -105,8 +99,8 @@ describe('an official client', () => {
   it('that lost its memory learns the total from its own signature', async () => {
     const seller = new SmallSeller(shop)
     const account = await shop.chain.payer(FUNDS)
-    await payingFetch(seller, schemeOf(account))(URL, { method: 'POST' })
-    await payingFetch(seller, schemeOf(account))(URL, { method: 'POST' })
+    await payingFetch(seller, schemeOf(shop, account))(URL, { method: 'POST' })
+    await payingFetch(seller, schemeOf(shop, account))(URL, { method: 'POST' })
     expect(seller.said.slice(2)).toEqual([
       [402, 'payment required'],
       [402, `${PREFIX}cumulative_amount_mismatch`],
@@ -117,7 +111,7 @@ describe('an official client', () => {
 
   it('follows a seller that lost its memory back to what the chain shows', async () => {
     const seller = new SmallSeller(shop)
-    const fetch = payingFetch(seller, schemeOf(await shop.chain.payer(FUNDS)))
+    const fetch = payingFetch(seller, schemeOf(shop, await shop.chain.payer(FUNDS)))
     await fetch(URL, { method: 'POST' })
     await shop.channels.claim(seller.rows())
     await fetch(URL, { method: 'POST' })
@@ -169,7 +163,7 @@ describe('a channel of a contract', () => {
 describe('trouble with the facilitator', () => {
   const balanceOf = async (channelId: string) => (await shop.settlement.channel(channelId)).balance
   const newDeposit = async () =>
-    (await shop.payment(schemeOf(await shop.chain.payer(FUNDS)))) as ChannelPaymentOf<'deposit'>
+    (await shop.payment(schemeOf(shop, await shop.chain.payer(FUNDS)))) as ChannelPaymentOf<'deposit'>
 
   it('that carried a deposit out and cut the answer leaves it open, and the chain tells', async () => {
     const payment = await newDeposit()
@@ -231,7 +225,7 @@ describe('a withdrawal', () => {
   it('ends the service at once, and what is owed is claimed in time', async () => {
     const seller = new SmallSeller(shop)
     const account = await shop.chain.payer(FUNDS)
-    const fetch = payingFetch(seller, schemeOf(account))
+    const fetch = payingFetch(seller, schemeOf(shop, account))
     await fetch(URL, { method: 'POST' })
     const [row] = seller.rows()
     const last = [...seller.books.values()][0]?.last ?? null

@@ -9,6 +9,9 @@ const SEQ_FIRST = 1
  */
 const SEQ_SPREAD_MAX = 200
 
+/** Code of a number that another call has. It is not free again. */
+const SEQ_USED = 'tab_seq_used'
+
 /** What a client knows of one tab, from its notes in their order. Knows nothing of chain, seller or time. */
 export class TabBook {
   opening: OpeningNote | null = null
@@ -117,7 +120,9 @@ export class TabBook {
   }
 
   /** What is wrong with a receipt that the seller signed, as {@link TabEvidence} names it. Null if it fits all others. */
-  contradiction(receipt: TabReceiptJson): { readonly kind: TabEvidence['kind']; readonly with: TabReceiptJson[] } | null {
+  contradiction(
+    receipt: TabReceiptJson,
+  ): { readonly kind: TabEvidence['kind']; readonly with: TabReceiptJson[] } | null {
     const { n, seq, charged, cumulative } = receipt
     const same = this.receipts.get(n)
     if (same !== undefined && !isSameReceipt(same, receipt))
@@ -201,6 +206,3 @@ export class TabBook {
     return behind.reduce((sum, { charged }) => sum + BigInt(charged), 0n)
   }
 }
-
-/** Code of a number that another call has. It is not free again. */
-export const SEQ_USED = 'seq_used'

@@ -1,14 +1,13 @@
-import { fromHex, isHex, ZERO_HEX_32 } from '../../../../consensus/primitives/bytes.ts'
+import { isHex, ZERO_HEX_32 } from '../../../../consensus/primitives/bytes.ts'
 import { fault } from '../../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
-import { decodeTransaction, type Transaction } from '../../../../consensus/tx/transaction.ts'
 import { askNode, expectOk, fieldsOf, type Transport, textOf } from '../../http.ts'
 import { isHeight, type NodeClient } from '../../node-client.ts'
 import { isUint32, isUnits } from './tab-receipts.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The record of a tab in the state, by the word of the client's own node. */
+/** A tab on the chain, by the word of the client's own node. After its end, its last record. */
 export interface TabRecordView {
   readonly agentId: string
   readonly payer: string
@@ -22,41 +21,42 @@ export interface TabRecordView {
   readonly openedAt: number
   readonly expiresAt: number
   readonly closeDelay: number
-  /** 0 until the payer asked the chain to close. */
-  readonly closesAt: number
+  readonly status: 'open' | 'closing' | 'ended'
+  /** Height at which the chain gives back what is left, or gave it back. */
+  readonly endsAt: number
 }
 
-/** An agent and the terms on which it takes tabs, from the state. */
+/** Terms on which an agent takes tabs, from the state. */
+export interface TermsView {
+  readonly receiptKey: string
+  readonly minDeposit: bigint
+  readonly minCloseDelay: number
+}
+
+/** An agent. */
 export interface AgentTermsView {
   readonly payout: string
-  readonly claimants: readonly string[]
   /** Ids of its services. */
   readonly services: readonly string[]
-  /** Null if the agent takes no new tabs. */
-  readonly terms: { readonly receiptKey: string; readonly minDeposit: bigint; readonly minCloseDelay: number } | null
+  /** Null if it takes no new tabs. */
+  readonly terms: TermsView | null
 }
 
-/** A claim of a tab, with the position that orders it. */
+/** A claim of a tab. */
 export interface ClaimView {
   readonly txId: string
   readonly height: number
-  readonly position: number
+  /** Totals after it. */
   readonly claimed: bigint
   readonly receipts: number
   readonly root: string
-  readonly entry: Fields
+  /** As the node told it. */
+  readonly told: Fields
 }
 
-/** An opening in the history of an address. */
-export interface OpeningView {
-  readonly tabId: string
-  readonly height: number
-  readonly payload: Fields
-}
-
-const PAGE = 50
-/** Longest walk through the history of one address. */
-const PAGES_MAX = 2_000
+const PAGE = 100
+/** Most pages of a list that a client reads. */
+const PAGES_MAX = 1_000
 
 /** What a client reads of tabs from its own node. */
 export class TabChain {
@@ -68,62 +68,44 @@ export class TabChain {
     this.#transport = transport
   }
 
-  /** Undefined if the chain has no such tab now. */
+  /** Undefined if the chain never had such a tab. */
   async tab(tabId: string): Promise<Result<TabRecordView | undefined>> {
-    const answer = await askNode(this.#client.baseUrl, `/api/tabs/${tabId}`, {}, this.#transport)
+    const path = `/api/v1/tabs/${tabId}`
+    const answer = await askNode(this.#client.baseUrl, path, {}, this.#transport)
     if (answer.ok && answer.value.status === 404 && answer.value.body.code === 'tab_not_found') return ok(undefined)
     const body = expectOk(answer)
     if (!body.ok) return body
     const record = recordIn(fieldsOf(body.value.tab))
-    return record === undefined ? misunderstood(`/api/tabs/${tabId}`) : ok(record)
+    return record === undefined ? misunderstood(path) : ok(record)
   }
 
-  /** Payout, claimants and terms of an agent. */
+  /** Payout, services and terms of an agent. */
   async agent(agentId: string): Promise<Result<AgentTermsView>> {
     const path = `/api/v1/agents/${encodeURIComponent(agentId)}`
     const body = await this.#client.document(path)
     if (!body.ok) return body
-    const { payout, owner, settlers, tabs, services } = fieldsOf(body.value.agent)
-    if (typeof payout !== 'string' || typeof owner !== 'string') return misunderstood(path)
-    const others = Array.isArray(settlers) ? settlers.filter((each) => typeof each === 'string') : []
-    const { receiptKey, minDeposit, minCloseDelay } = fieldsOf(tabs)
-    const isOpen = typeof receiptKey === 'string' && isHex(receiptKey, 32) && receiptKey !== ZERO_HEX_32
-    const isWhole = isOpen && isUnits(minDeposit) && isUint32(minCloseDelay)
-    const terms = isWhole ? { receiptKey, minDeposit: BigInt(minDeposit), minCloseDelay } : null
+    const listed = await this.#client.document(`${path}/tabs?limit=1`)
+    if (!listed.ok) return listed
+    const { payout, services } = fieldsOf(body.value.agent)
+    if (typeof payout !== 'string') return misunderstood(path)
     const sold = Array.isArray(services) ? services.map((each) => textOf(fieldsOf(each).serviceId, '')) : []
-    return ok({ payout, claimants: [...new Set([owner, ...others])], terms, services: sold.filter((id) => id !== '') })
+    return ok({ payout, services: sold.filter((id) => id !== ''), terms: termsIn(fieldsOf(listed.value.terms)) })
   }
 
-  /** Openings of an address down to a height, newest first. */
-  async openings(address: string, fromHeight: number): Promise<Result<readonly OpeningView[]>> {
-    const found: OpeningView[] = []
-    const seen = await this.#walk(address, fromHeight, ({ kind, txId, success, height, payload, sender }) => {
-      if (kind !== 'tab_open' || success !== true || sender !== address || typeof txId !== 'string') return
-      found.push({ tabId: txId, height: height as number, payload: fieldsOf(payload) })
-    })
-    return seen.ok ? ok(found) : seen
+  /** Ids of the open tabs of an address. */
+  async openTabs(address: string): Promise<Result<readonly string[]>> {
+    const tabs = await this.#pages(`/api/v1/accounts/${encodeURIComponent(address)}/tabs?open=true&`, 'tabs')
+    if (!tabs.ok) return tabs
+    return ok(tabs.value.map(({ tabId }) => textOf(tabId, '')).filter((tabId) => isHex(tabId, 32)))
   }
 
-  /** Accepted claims of a tab by these addresses, in the order of the chain. */
-  async claims(
-    tabId: string,
-    { claimants, fromHeight }: { readonly claimants: readonly string[]; readonly fromHeight: number },
-  ): Promise<Result<readonly ClaimView[]>> {
-    const found: ClaimView[] = []
-    for (const claimant of claimants) {
-      const told: { readonly txId: string; readonly height: number; readonly position: number }[] = []
-      const seen = await this.#walk(claimant, fromHeight, ({ kind, txId, success, height, position, sender }) => {
-        if (kind === 'tab_claim' && success === true && sender === claimant && typeof txId === 'string')
-          told.push({ txId, height: height as number, position: Number(position) })
-      })
-      if (!seen.ok) return seen
-      for (const place of told) {
-        const entries = await this.#entries(place.txId)
-        if (!entries.ok) return entries
-        for (const entry of entries.value.filter((each) => each.tabId === tabId)) found.push({ ...place, ...claimIn(entry), entry })
-      }
-    }
-    return ok(found.sort((a, b) => a.height - b.height || a.position - b.position))
+  /** Claims of a tab, oldest first. */
+  async claims(tabId: string): Promise<Result<readonly ClaimView[]>> {
+    const path = `/api/v1/tabs/${tabId}/claims?`
+    const claims = await this.#pages(path, 'claims')
+    if (!claims.ok) return claims
+    const read = claims.value.map(claimIn)
+    return read.some((claim) => claim === undefined) ? misunderstood(path) : ok(read as readonly ClaimView[])
   }
 
   /** The nonce of a mined transaction. Null if the node does not know it. */
@@ -134,64 +116,53 @@ export class TabChain {
     return ok(isUnits(nonce) ? BigInt(nonce) : null)
   }
 
-  /** Entries of a claim that the chain accepted. */
-  async #entries(txId: string): Promise<Result<readonly Fields[]>> {
-    const known = await this.#client.document(`/api/v1/tx/${txId}`)
-    if (!known.ok) return known
-    const { transaction, receipt } = known.value
-    const { entries } = fieldsOf(fieldsOf(transaction).payload)
-    const outcomes = fieldsOf(receipt).entries
-    if (!Array.isArray(entries) || !Array.isArray(outcomes)) return misunderstood(`/api/v1/tx/${txId}`)
-    return ok(entries.map(fieldsOf).filter((_, i) => outcomes[i] === 0))
-  }
-
-  /** Calls `visit` for each event of an address, newest first, until a height is passed. */
-  async #walk(address: string, fromHeight: number, visit: (event: Fields) => void): Promise<Result<void>> {
-    let cursor: string | null = ''
-    for (let page = 0; cursor !== null && page < PAGES_MAX; page++) {
+  async #pages(path: string, name: string): Promise<Result<readonly Fields[]>> {
+    const found: Fields[] = []
+    let cursor = ''
+    for (let page = 0; page < PAGES_MAX; page++) {
       const query = new URLSearchParams({ limit: String(PAGE), ...(cursor === '' ? {} : { cursor }) })
-      const path = `/api/v1/accounts/${encodeURIComponent(address)}/history?${query}`
-      const body: Result<Fields> = await this.#client.document(path)
+      const body: Result<Fields> = await this.#client.document(`${path}${query}`)
       if (!body.ok) return body
-      const events = Array.isArray(body.value.events) ? body.value.events.map(fieldsOf) : []
-      for (const event of events) {
-        if (!isHeight(event.height) || event.height < fromHeight) return ok(undefined)
-        if (event.event === 'transaction') visit(event)
-      }
-      cursor = events.length === 0 ? null : textOf(body.value.nextCursor, '') || null
+      const items = body.value[name]
+      found.push(...(Array.isArray(items) ? items.map(fieldsOf) : []))
+      cursor = textOf(body.value.nextCursor, '')
+      if (cursor === '') break
     }
-    return ok(undefined)
+    return ok(found)
   }
+}
+
+/** Base units of an amount in an answer. Undefined if it is none. */
+function unitsIn(amount: unknown): bigint | undefined {
+  const { units } = fieldsOf(amount)
+  return isUnits(units) ? BigInt(units) : undefined
+}
+
+function termsIn({ receiptKey, minDeposit, minCloseDelay }: Fields): TermsView | null {
+  const least = unitsIn(minDeposit)
+  if (typeof receiptKey !== 'string' || !isHex(receiptKey, 32) || receiptKey === ZERO_HEX_32) return null
+  return least !== undefined && isUint32(minCloseDelay) ? { receiptKey, minDeposit: least, minCloseDelay } : null
 }
 
 function recordIn(tab: Fields): TabRecordView | undefined {
-  const { agentId, payer, payout, voucherKey, receiptKey, deposit, claimed, receipts, chain } = tab
-  const { openedAt, expiresAt, closeDelay, closesAt } = tab
+  const { agentId, payer, payout, voucherKey, receiptKey, receipts, chain, openedAt, expiresAt, closeDelay } = tab
   const texts = { agentId, payer, payout, voucherKey, receiptKey, chain }
   if (!Object.values(texts).every((text) => typeof text === 'string')) return undefined
-  if (!isUnits(deposit) || !isUnits(claimed) || !isUint32(receipts) || !isUint32(closeDelay)) return undefined
-  if (!isHeight(openedAt) || !isHeight(expiresAt) || !isHeight(closesAt)) return undefined
-  const sums = { deposit: BigInt(deposit), claimed: BigInt(claimed), receipts }
-  return { ...(texts as Record<keyof typeof texts, string>), ...sums, openedAt, expiresAt, closeDelay, closesAt }
+  const [deposit, claimed] = [unitsIn(tab.deposit), unitsIn(tab.claimed)]
+  const endsAt = tab.dueAt ?? fieldsOf(tab.end).height
+  if (deposit === undefined || claimed === undefined || !isUint32(receipts) || !isUint32(closeDelay)) return undefined
+  if (!isHeight(openedAt) || !isHeight(expiresAt) || !isHeight(endsAt)) return undefined
+  const { status } = tab
+  if (status !== 'open' && status !== 'closing' && status !== 'ended') return undefined
+  const facts = { deposit, claimed, receipts, openedAt, expiresAt, closeDelay, endsAt }
+  return { ...(texts as Record<keyof typeof texts, string>), ...facts, status }
 }
 
-function claimIn({ claimed, receipts, root }: Fields): Pick<ClaimView, 'claimed' | 'receipts' | 'root'> {
-  return {
-    claimed: isUnits(claimed) ? BigInt(claimed) : 0n,
-    receipts: isUint32(receipts) ? receipts : 0,
-    root: textOf(root, ''),
-  }
-}
-
-/** Height at which the chain gives back what is left. */
-export function endOf({ closesAt, expiresAt }: Pick<TabRecordView, 'closesAt' | 'expiresAt'>): number {
-  return closesAt === 0 ? expiresAt : closesAt
-}
-
-/** A signed transaction from hex. Undefined if it is none. */
-export function transactionIn(hex: string): Transaction | undefined {
-  const decoded = decodeTransaction(fromHex(hex))
-  return decoded.ok ? decoded.value : undefined
+function claimIn(told: Fields): ClaimView | undefined {
+  const { txId, height, receipts, root } = told
+  const claimed = unitsIn(told.claimed)
+  if (typeof txId !== 'string' || !isHeight(height) || !isUint32(receipts) || claimed === undefined) return undefined
+  return typeof root === 'string' ? { txId, height, receipts, claimed, root, told } : undefined
 }
 
 function misunderstood(path: string): Result<never> {

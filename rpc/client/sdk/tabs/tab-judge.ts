@@ -5,8 +5,8 @@ import { voucherMessage } from '../../../../consensus/tx/tab-messages.ts'
 import type { TabBook } from './tab-book.ts'
 import { isSignedBy } from './tab-key.ts'
 import { isReceiptOf } from './tab-receipts.ts'
-import type { SaidState } from './tab-wire.ts'
 import type { TabEvidence } from './tab-types.ts'
+import type { SaidState } from './tab-wire.ts'
 
 /** What a state of a seller is judged by. */
 export interface JudgeBasis {
@@ -46,7 +46,10 @@ export async function disbeliefOf(
   const ceiling = voucher === null ? 0n : voucher.ceiling
   if (charged > ceiling) return { reason: `it says ${charged} was charged, above the ceiling ${ceiling}`, kind: null }
   if (!anyCharge && charged > book.bound)
-    return { reason: `it says ${charged} was charged, this client asked for ${book.bound}`, kind: 'more charged than asked' }
+    return {
+      reason: `it says ${charged} was charged, this client asked for ${book.bound}`,
+      kind: 'more charged than asked',
+    }
   if (lastReceipt === null) return behind(said, floor)
   if (lastReceipt.tabId !== basis.tabId || !(await isReceiptOf(basis.network, basis.receiptKey, lastReceipt)))
     return { reason: 'the last receipt that it shows is not signed for this tab', kind: null }

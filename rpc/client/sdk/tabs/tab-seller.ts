@@ -48,7 +48,7 @@ export class TabSeller {
     const headers = paymentHeaders(tabPayment(voucherPayload(call), this.#parts.facts))
     for (let waitMs = RETRY_MS.least; ; waitMs = Math.min(2 * waitMs, RETRY_MS.most)) {
       const answer = await this.#post(call.serviceId, call.request, headers)
-      const isFinal = answer.ok && (hasReceipt(answer.value) || !isPassing(answer.value))
+      const isFinal = answer.ok && (hasReceipt(answer.value) || isClosed(answer.value) || !isPassing(answer.value))
       if (isFinal || isOver(patience)) return answer
       const asked = answer.ok ? (answer.value.retryAfterMs ?? 0) : 0
       await pause(Math.min(Math.max(waitMs, asked), Math.max(0, patience.untilMs - Date.now())), patience.signal)
@@ -126,6 +126,13 @@ export function signingNetworkOf({ chainId, genesis }: TabParts['facts']) {
 function paymentHeaders(payment: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const [name, value] = paymentHeader(payment)
   return { [name]: value }
+}
+
+/** Code of a service that is closed: the seller took no call. */
+export const UNAVAILABLE = 'service_unavailable'
+
+function isClosed({ body }: NodeAnswer): boolean {
+  return body.code === UNAVAILABLE
 }
 
 /** Whether an answer has the receipt of a call, delivered or failed. */

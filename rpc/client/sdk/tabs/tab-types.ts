@@ -237,7 +237,7 @@ export interface CheckedTab {
     readonly claims: boolean
     /** Journal or seller have a signed receipt of everything that was claimed. */
     readonly complete: boolean
-    /** The claims are all that there are, by the state record. Null once the tab has ended. */
+    /** The claims are all that there are, by the tab's record. Null if the chain does not have the tab. */
     readonly chain: boolean | null
   }
   readonly receipts: number

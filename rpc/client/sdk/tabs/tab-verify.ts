@@ -1,5 +1,5 @@
-import type { Hash } from '../../../../consensus/primitives/ids.ts'
 import { ZERO_HEX_32 } from '../../../../consensus/primitives/bytes.ts'
+import type { Hash } from '../../../../consensus/primitives/ids.ts'
 import { tabChain, tabReceiptsRoot } from '../../../../consensus/tx/tab-messages.ts'
 import { must } from '../refusals.ts'
 import type { ClaimView, TabRecordView } from './tab-chain.ts'
@@ -15,7 +15,7 @@ export interface VerifyPlace {
   readonly seller: TabSeller
   readonly key: TabKey
   readonly opening: OpeningNote
-  /** Null if the tab has ended. */
+  /** Null if the chain does not have the tab. */
   readonly record: TabRecordView | null
 }
 
@@ -54,14 +54,16 @@ export async function checkTabReceipts(
     chain: place.record === null ? null : isWholeChain(claims, place.record),
   }
   const failed = Object.entries(checks).flatMap(([name, good]) => (good === false ? [name] : []))
-  const evidence = evidenceOf({ twice, broken, claim: claims[lie], before: claims[lie - 1], receipts }, receiptKey, place)
+  const evidence = evidenceOf(
+    { twice, broken, claim: claims[lie], before: claims[lie - 1], receipts },
+    receiptKey,
+    place,
+  )
   return { ok: failed.length === 0, failed, checks, receipts: receipts.size, missing, claims: checked, evidence }
 }
 
-async function claimsOf({ purse, opening, record }: VerifyPlace): Promise<readonly ClaimView[]> {
-  const { claimants } = must(await purse.chain.agent(opening.agentId))
-  const fromHeight = record?.openedAt ?? 0
-  return must(await purse.chain.claims(opening.tabId, { claimants, fromHeight }))
+async function claimsOf({ purse, opening }: VerifyPlace): Promise<readonly ClaimView[]> {
+  return must(await purse.chain.claims(opening.tabId))
 }
 
 async function missingFrom(
@@ -97,7 +99,11 @@ function breakIn(receipts: Receipts): readonly TabReceiptJson[] | null {
   return null
 }
 
-function rangeOf(claim: ClaimView, before: ClaimView | undefined, receipts: Receipts): readonly TabReceiptJson[] | null {
+function rangeOf(
+  claim: ClaimView,
+  before: ClaimView | undefined,
+  receipts: Receipts,
+): readonly TabReceiptJson[] | null {
   const from = before?.receipts ?? 0
   const range = Array.from({ length: claim.receipts - from }, (_, i) => receipts.get(from + 1 + i))
   return range.every((receipt) => receipt !== undefined) ? (range as readonly TabReceiptJson[]) : null
@@ -155,6 +161,6 @@ function evidenceOf(
   if (claim === undefined) return null
   const last = receipts.get(claim.receipts)
   const shown = rangeOf(claim, before, receipts) ?? (last === undefined ? [] : [last])
-  const said = { claim: claim.txId, height: claim.height, entry: claim.entry }
+  const said = { claim: claim.told }
   return { kind: 'a claim that its receipts contradict', ...names, receipts: shown, said }
 }

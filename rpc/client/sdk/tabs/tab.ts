@@ -4,11 +4,17 @@ import { fromHex, toHex, ZERO_HEX_32 } from '../../../../consensus/primitives/by
 import type { AgentId, Hash, ServiceId, TxId } from '../../../../consensus/primitives/ids.ts'
 import { encodeText } from '../../../../consensus/primitives/text.ts'
 import { requestCommitment, requestHash } from '../../../../consensus/tx/request-hash.ts'
-import { encodeTransaction, type Transaction } from '../../../../consensus/tx/transaction.ts'
 import { voucherMessage } from '../../../../consensus/tx/tab-messages.ts'
+import { encodeTransaction, type Transaction } from '../../../../consensus/tx/transaction.ts'
 import { fieldsOf, type NodeAnswer } from '../../http.ts'
 import { checkAllowed } from '../agreement.ts'
-import { FarthingError, PaymentMismatchError, PaymentRequiredError, SpendLimitError, VerificationError } from '../errors.ts'
+import {
+  FarthingError,
+  PaymentMismatchError,
+  PaymentRequiredError,
+  SpendLimitError,
+  VerificationError,
+} from '../errors.ts'
 import { checkCall, checkGiven, checkNoMore, checkOptions, invalid, KIND, TAB_CALL_KINDS } from '../options.ts'
 import { randomHex } from '../quotes.ts'
 import { receiptOf } from '../receipts.ts'
@@ -17,13 +23,13 @@ import { interrupted } from '../settling.ts'
 import type { CallResult, Payment, Quote, Receipt, VerifiedReceipt } from '../shapes.ts'
 import { Lanes } from './lanes.ts'
 import type { TabBook } from './tab-book.ts'
-import { endOf, type TabRecordView } from './tab-chain.ts'
+import type { TabRecordView } from './tab-chain.ts'
 import { NotChargedError, TabStoppedError } from './tab-errors.ts'
 import { type Disbelief, disbeliefOf, type TabFloor } from './tab-judge.ts'
 import { randomSeed, type TabKey, tabKeyOf } from './tab-key.ts'
 import type { TabPurse } from './tab-purse.ts'
 import { isReceiptOf, readReceipt } from './tab-receipts.ts'
-import { hasReceipt, signingNetworkOf, TabSeller } from './tab-seller.ts'
+import { hasReceipt, signingNetworkOf, TabSeller, UNAVAILABLE } from './tab-seller.ts'
 import type {
   CallNote,
   CheckedTab,
@@ -40,6 +46,8 @@ import { nextPriceIn, readTabOffer, type SaidState, type TabOffer } from './tab-
 /** How often a call gets a new voucher because the seller's price or numbers moved. */
 const NEW_VOUCHERS_MAX = 3
 const IN_FLIGHT_MAX = 8
+/** Most receipts that are looked through for a lost one. */
+const LOST_MAX = 10_000
 /** A price above five quarters of the first one needs consent. */
 const RISE = { numerator: 5n, denominator: 4n }
 /** Blocks before its end in which a tab is not used any more: the seller needs them for its last claim. */
@@ -98,7 +106,9 @@ export class Tab {
 
   /** Whether calls can be made: it is not stopped and not over, as far as this client knows. */
   get isUsable(): boolean {
-    return this.#book.stopped === null && !this.#book.isOver && (this.#record === null || this.#record.closesAt === 0)
+    return (
+      this.#book.stopped === null && !this.#book.isOver && (this.#record === null || this.#record.status === 'open')
+    )
   }
 
   /** Calls whose outcome is not known. `resume` finishes them. */
@@ -157,7 +167,7 @@ export class Tab {
     await this.ready()
     const record = this.#record as TabRecordView
     const asked = options.byChain === true || this.#book.stopped !== null ? undefined : await this.#askToClose()
-    if (asked !== undefined) return { by: 'seller', txId: asked, endsAt: endOf(record) }
+    if (asked !== undefined) return { by: 'seller', txId: asked, endsAt: record.endsAt }
     const { tx, payment } = await this.#purse.send({
       ...{ kind: 'tab_close', payload: { tabId: this.tabId as TxId }, amount: 0n, locked: 0n },
       ...{ agentId: this.agentId, payTo: record.payout },
@@ -165,7 +175,7 @@ export class Tab {
     })
     await this.#purse.mined(payment)
     await this.#look()
-    return { by: 'chain', txId: tx.txId, endsAt: this.#record === null ? 0 : endOf(this.#record) }
+    return { by: 'chain', txId: tx.txId, endsAt: this.#record?.endsAt ?? 0 }
   }
 
   /** How it stands, by the chain and by what this client knows. */
@@ -179,9 +189,9 @@ export class Tab {
     return {
       ...{ tabId: this.tabId, agentId: this.agentId, status, reason: book.stopped?.reason ?? null },
       ...{ deposit: this.#deposit, claimed: this.#claimed, charged: book.charged, unresolved: book.pending },
-      available: this.#record === null || available < 0n ? 0n : available,
+      available: this.#record === null || status === 'ended' || available < 0n ? 0n : available,
       ...{ receipts: book.receiptsKnown, unanswered: book.unresolved.size },
-      ...{ endsAt: this.#record === null ? 0 : endOf(this.#record), height },
+      ...{ endsAt: this.#record?.endsAt ?? 0, height },
     }
   }
 
@@ -312,25 +322,23 @@ export class Tab {
       throw new FarthingError('the node does not show the tab yet', { code: 'tab_unknown', retryable: true })
   }
 
+  /** If a reorganisation takes the end back, the chain ends the tab again. */
+  async #end(): Promise<void> {
+    if (this.#book.isOver) return
+    this.#book.isOver = true
+    await this.#purse.keep({ what: 'end', tabId: this.tabId, atMs: Date.now() })
+  }
+
   /** Reads the record of the chain. */
   async #look(): Promise<TabStanding['status']> {
-    if (this.#book.isOver) return 'ended'
     const record = must(await this.#purse.chain.tab(this.tabId))
     if (record !== undefined) {
       this.#checkRecord(record)
       this.#record = record
-      if (this.#book.stopped !== null) return 'stopped'
-      return record.closesAt === 0 ? 'open' : 'closing'
+      if (record.status === 'ended') await this.#end()
+      return this.#book.stopped !== null && record.status !== 'ended' ? 'stopped' : record.status
     }
     const { client, facts } = this.#purse.parts
-    const known = must(await client.transaction(this.tabId))
-    const isMined = known.status === 'mined' && fieldsOf(known.receipt).success !== false
-    if (isMined && (this.#record !== null || (known.confirmations ?? 0) > 0)) {
-      this.#record = null
-      await this.#purse.keep({ what: 'end', tabId: this.tabId, atMs: Date.now() })
-      await this.#reload()
-      return 'ended'
-    }
     const { validUntil } = this.#opening
     const gone = { txId: this.tabId, validUntil, genesis: facts.genesis }
     return (await client.expiredAt(gone)) === null ? 'opening' : 'void'
@@ -366,7 +374,7 @@ export class Tab {
         ...{ code: 'tab_stopped', evidence: stopped.evidence },
       })
     if (this.#book.isOver || this.#record === null) throw new FarthingError('this tab has ended', { code: 'tab_ended' })
-    if (this.#record.closesAt !== 0) throw new FarthingError('this tab is closing', { code: 'tab_closing' })
+    if (this.#record.status !== 'open') throw new FarthingError('this tab is closing', { code: 'tab_closing' })
   }
 
   async #buy<R>(serviceId: string, request: string, most: bigint | null): Promise<CallResult<R>> {
@@ -434,10 +442,29 @@ export class Tab {
     ceilings.checkCall({ units: price.amount, usd })
     this.#checkRise(serviceId, price.amount, most)
     const quote: Quote = {
-      ...{ quoteId: randomHex(16), serviceId, request: null, agentId: this.agentId, payTo: payout, usd, nativeUsd: null },
-      ...{ amount: price.amount, coins: this.#purse.coins(price.amount).split(' ')[0] as string, term: 0, validUntil: 0 },
+      ...{
+        quoteId: randomHex(16),
+        serviceId,
+        request: null,
+        agentId: this.agentId,
+        payTo: payout,
+        usd,
+        nativeUsd: null,
+      },
+      ...{
+        amount: price.amount,
+        coins: this.#purse.coins(price.amount).split(' ')[0] as string,
+        term: 0,
+        validUntil: 0,
+      },
       ...{ confirmations: 0, genesis: facts.genesis, available: true, unavailableReason: null, requestError: null },
-      ...{ requestDetails: null, isCommitted: true, url: client.baseUrl, askedAtMs: Date.now(), offer: { tab: this.tabId } },
+      ...{
+        requestDetails: null,
+        isCommitted: true,
+        url: client.baseUrl,
+        askedAtMs: Date.now(),
+        offer: { tab: this.tabId },
+      },
     }
     if (onPay !== null && (await onPay({ quote, usd })) !== true)
       throw new SpendLimitError('not paid: onPay did not say true', { code: 'declined' })
@@ -467,8 +494,22 @@ export class Tab {
     const names = { agentId: this.agentId as AgentId, serviceId: serviceId as ServiceId, request }
     const context = requestCommitment(fromHex(secret), names)
     const draft: CallNote = {
-      ...{ what: 'call', tabId: this.tabId, seq, ceiling: ceiling.toString(), amount: price.toString(), serviceId, request },
-      ...{ requestHash: requestHash(names.serviceId, request), secret, context, signature: '', transaction: this.#fresh },
+      ...{
+        what: 'call',
+        tabId: this.tabId,
+        seq,
+        ceiling: ceiling.toString(),
+        amount: price.toString(),
+        serviceId,
+        request,
+      },
+      ...{
+        requestHash: requestHash(names.serviceId, request),
+        secret,
+        context,
+        signature: '',
+        transaction: this.#fresh,
+      },
       atMs: Date.now(),
     }
     // The number is taken before anything else can run.
@@ -496,8 +537,8 @@ export class Tab {
     if (Date.now() - this.#height.atMs > HEIGHT_FRESH_MS)
       this.#height = { height: must(await this.#purse.parts.client.status()).height, atMs: Date.now() }
     const { height } = this.#height
-    if (this.#record !== null && height + END_MARGIN_BLOCKS < endOf(this.#record)) return
-    const message = `this tab ends at height ${this.#record === null ? 0 : endOf(this.#record)}: open another`
+    if (this.#record !== null && height + END_MARGIN_BLOCKS < this.#record.endsAt) return
+    const message = `this tab ends at height ${this.#record?.endsAt ?? 0}: open another`
     throw new FarthingError(message, { code: 'tab_ending' })
   }
 
@@ -520,11 +561,7 @@ export class Tab {
   }
 
   /** Checks and notes the receipt of a call. Errors: `NotChargedError`, and `VerificationError` with the tab stopped. */
-  async #accept<R>(
-    call: CallNote,
-    { status, body, settled = {} }: NodeAnswer,
-    isSeen = true,
-  ): Promise<CallResult<R>> {
+  async #accept<R>(call: CallNote, { status, body, settled = {} }: NodeAnswer, isSeen = true): Promise<CallResult<R>> {
     const receipt = readReceipt(fieldsOf(body.receipt).tab)
     const answer = { result: body.result as R, receipt: receiptOf(body) }
     const network = signingNetworkOf(this.#purse.parts.facts)
@@ -593,6 +630,10 @@ export class Tab {
     floor: TabFloor,
   ): Promise<{ readonly amount: bigint; readonly usd: number | null } | null> {
     const code = typeof body.code === 'string' ? body.code : 'refused'
+    if (code === 'result_expired') {
+      await this.#fetchLost()
+      return null
+    }
     const offer = readTabOffer(body, this.#purse.parts.facts)
     const said = offer?.state ?? null
     if (said !== null) {
@@ -618,14 +659,20 @@ export class Tab {
    */
   async #wasServed(call: CallNote, said: SaidState): Promise<boolean> {
     if (said.charged <= this.#book.boundWithout(call) && said.lastReceipt?.context !== call.context) return false
-    const from = this.#book.floor.receipts + 1
-    const count = said.receipts - from + 1
-    const given = await this.#seller.receipts(this.tabId, await this.key(), Math.max(1, from), count)
-    for (const receipt of given) await this.#fileLost(receipt)
+    await this.#fetchLost()
     if (this.#book.receiptOf(call.seq)?.context === call.context) return true
     if (said.charged <= this.#book.boundWithout(call)) return false
     const kind = 'more charged than asked'
     return this.#stopAndThrow({ reason: `it charged ${said.charged}, and has no receipts for it`, kind }, said)
+  }
+
+  /** Asks the seller for receipts of calls without an answer. Numbers have holes where calls ran side by side. */
+  async #fetchLost(): Promise<void> {
+    const known = this.#book.receipts
+    let from = this.#book.base.receipts + 1
+    while (known.has(from)) from += 1
+    const given = await this.#seller.receipts(this.tabId, await this.key(), from, LOST_MAX)
+    for (const receipt of given) await this.#fileLost(receipt)
   }
 
   /** Notes the receipt of an own call whose answer was lost. */
@@ -652,25 +699,27 @@ export class Tab {
     throw new TabStoppedError(message, { code: 'tab_stopped', evidence: stopped?.evidence ?? null })
   }
 
-  async #stop(
-    { reason, kind }: Disbelief,
-    evidence: TabEvidence | null,
-    said: SaidState | null = null,
-  ): Promise<void> {
+  async #stop({ reason, kind }: Disbelief, evidence: TabEvidence | null, said: SaidState | null = null): Promise<void> {
     const newest = this.#book.receipts.get(this.#book.receiptsKnown)
     const shown = [said?.lastReceipt, newest].filter((each) => each !== undefined && each !== null)
-    const told = said === null ? null : { charged: said.charged.toString(), receipts: said.receipts, lastReceipt: said.lastReceipt }
+    const told =
+      said === null
+        ? null
+        : { charged: said.charged.toString(), receipts: said.receipts, lastReceipt: said.lastReceipt }
     const proof = evidence ?? (kind === null ? null : this.#evidence(kind, shown, told))
-    const note = { what: 'stop', tabId: this.tabId, code: 'tab_stopped', reason, evidence: proof, atMs: Date.now() } as const
+    const note = {
+      what: 'stop',
+      tabId: this.tabId,
+      code: 'tab_stopped',
+      reason,
+      evidence: proof,
+      atMs: Date.now(),
+    } as const
     this.#book.stopped ??= note
     await this.#purse.keep(note)
   }
 
-  #evidence(
-    kind: TabEvidence['kind'],
-    receipts: readonly TabReceiptJson[],
-    said: TabEvidence['said'],
-  ): TabEvidence {
+  #evidence(kind: TabEvidence['kind'], receipts: readonly TabReceiptJson[], said: TabEvidence['said']): TabEvidence {
     const { genesis, chainId } = this.#purse.parts.facts
     const { voucherKey } = this.#opening
     const names = { tabId: this.tabId, agentId: this.agentId, receiptKey: this.#receiptKey, voucherKey }
@@ -706,7 +755,7 @@ const VERIFIED: VerifiedReceipt = {
 
 /** Whether an answer leaves open what became of the call. */
 function isUnclear({ status, body }: NodeAnswer): boolean {
-  if (status === 429 || status === 503) return true
+  if (status === 429 || status === 503) return body.code !== UNAVAILABLE
   if (status === 402) return body.code === 'payment_unconfirmed' || body.code === 'payment_not_found'
   return status < 400 || (status >= 500 && typeof body.code !== 'string')
 }

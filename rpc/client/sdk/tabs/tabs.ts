@@ -11,7 +11,7 @@ import { must } from '../refusals.ts'
 import type { TabNetworkFacts } from '../shapes.ts'
 import { newSeed, Tab } from './tab.ts'
 import { TabBook } from './tab-book.ts'
-import type { AgentTermsView, OpeningView } from './tab-chain.ts'
+import type { AgentTermsView } from './tab-chain.ts'
 import { TabStoppedError } from './tab-errors.ts'
 import { tabKeyOf } from './tab-key.ts'
 import { type TabParts, TabPurse } from './tab-purse.ts'
@@ -109,10 +109,8 @@ export class Tabs {
     checkNoMore('recoverTabs', more)
     checkOptions('recoverTabs', options, { maxUnnoted: KIND.text })
     const most = options.maxUnnoted === undefined ? this.#unnotedMax : this.#units('maxUnnoted', options.maxUnnoted)
-    const height = await this.#purse.height()
-    const longest = Math.max(...this.#facts.terms)
-    const openings = must(await this.#purse.chain.openings(this.#purse.address, Math.max(0, height - longest)))
-    for (const opening of openings) await this.#adopt(opening)
+    await this.#purse.height()
+    for (const tabId of must(await this.#purse.chain.openTabs(this.#purse.address))) await this.#adopt(tabId)
     const found: RecoveredTab[] = []
     for (const tab of await this.list()) {
       const before = await tab.state()
@@ -167,7 +165,11 @@ export class Tabs {
       term = TERM_DEFAULT_MAX,
       closeDelay,
       offer,
-    }: { readonly term?: number | undefined; readonly closeDelay?: number | undefined; readonly offer: TabOffer | null },
+    }: {
+      readonly term?: number | undefined
+      readonly closeDelay?: number | undefined
+      readonly offer: TabOffer | null
+    },
   ): Promise<Tab> {
     if (!AGENT_ID.test(agentId)) throw invalid('openTab: this is no id of an agent')
     const { parts, notes } = this.#purse
@@ -252,12 +254,19 @@ export class Tabs {
     return {
       ...{ what: 'opening', tabId: tx.txId, agentId, payer: this.#purse.address, voucherKey, seed },
       ...{ payout: agent.payout, receiptKey: agent.receiptKey, nonce: tx.body.nonce.toString() },
-      ...{ deposit: deposit.toString(), term, closeDelay, tx: toHex(encodeTransaction(tx)), validUntil, atMs: Date.now() },
+      ...{
+        deposit: deposit.toString(),
+        term,
+        closeDelay,
+        tx: toHex(encodeTransaction(tx)),
+        validUntil,
+        atMs: Date.now(),
+      },
     }
   }
 
   /** Notes a tab of this wallet that only the chain knows, if the wallet can derive its key. */
-  async #adopt({ tabId, payload }: OpeningView): Promise<void> {
+  async #adopt(tabId: string): Promise<void> {
     if ((await this.find(tabId)) !== undefined) return
     const record = must(await this.#purse.chain.tab(tabId))
     const nonce = must(await this.#purse.chain.nonce(tabId))
@@ -265,7 +274,6 @@ export class Tabs {
     const { seed } = await newSeed(this.#purse, nonce)
     if ((await tabKeyOf(seed)).publicKey !== record.voucherKey) return
     const { agentId, payout, receiptKey, voucherKey, deposit, closeDelay, openedAt, expiresAt } = record
-    if (payload.agentId !== agentId) return
     await this.#purse.keep({
       ...{ what: 'opening', tabId, agentId, payer: this.#purse.address, payout, receiptKey, voucherKey, seed: null },
       ...{ nonce: nonce.toString(), deposit: deposit.toString(), term: expiresAt - openedAt, closeDelay, tx: null },
@@ -347,7 +355,9 @@ function checkAgainstState({ receiptKey, payTo, agentId }: TabOffer, { payout, t
       code: 'other_receipt_key',
     })
   if (payTo !== payout)
-    throw new PaymentMismatchError(`the offer is paid to ${payTo}, ${agentId} is paid at ${payout}`, { code: 'other_payee' })
+    throw new PaymentMismatchError(`the offer is paid to ${payTo}, ${agentId} is paid at ${payout}`, {
+      code: 'other_payee',
+    })
 }
 
 /** Errors after which a call is better paid by itself: nothing was locked. */

@@ -18,16 +18,14 @@ export function depositCall(config: ChannelConfig, deposit: ChannelDeposit): Uin
   return call(`deposit(${CONFIG},uint128,address,bytes)`, head, bytesOf(authorization))
 }
 
-/** Calls `claim`, as the receiver's authorizer may without a further signature. */
-export function claimCall(rows: readonly ClaimRow[]): Uint8Array {
-  const encoded = rows.map(({ config, maxClaimable, signature, totalClaimed }) =>
-    concat(
-      configWords(config),
-      abiWords(maxClaimable, offset(ROW_WORDS), totalClaimed),
-      bytesOf(fromHex(signature.slice(2))),
-    ),
+/** Calls `claimWithSignature` with the signature of the receiver's authorizer. */
+export function claimCall(rows: readonly ClaimRow[], signature: string): Uint8Array {
+  const encoded = rows.map(({ config, maxClaimable, signature: promise, totalClaimed }) =>
+    concat(configWords(config), abiWords(maxClaimable, offset(ROW_WORDS), totalClaimed), hexBytes(promise)),
   )
-  return call(`claim(((${CONFIG},uint128),bytes,uint128)[])`, abiWords(offset(1n)), listOf(encoded))
+  const list = listOf(encoded)
+  const head = abiWords(offset(2n), offset(2n) + BigInt(list.length))
+  return call(`claimWithSignature(((${CONFIG},uint128),bytes,uint128)[],bytes)`, head, list, hexBytes(signature))
 }
 
 /** Calls `settle`, which pays out what is claimed. */
@@ -35,9 +33,14 @@ export function settleCall(receiver: string, token: string): Uint8Array {
   return call('settle(address,address)', abiWords(receiver, token))
 }
 
-/** Calls `refund`, as the receiver's authorizer may without a further signature. */
-export function refundCall(config: ChannelConfig, amount: bigint): Uint8Array {
-  return call(`refund(${CONFIG},uint128)`, configWords(config), abiWords(amount))
+/** Calls `refundWithSignature` with the signature of the receiver's authorizer. */
+export function refundCall(
+  config: ChannelConfig,
+  { amount, nonce }: { readonly amount: bigint; readonly nonce: bigint },
+  signature: string,
+): Uint8Array {
+  const head = concat(configWords(config), abiWords(amount, nonce, offset(10n)))
+  return call(`refundWithSignature(${CONFIG},uint128,uint256,bytes)`, head, hexBytes(signature))
 }
 
 /** Calls several functions: all succeed, or none. */
@@ -63,6 +66,10 @@ function listOf(items: readonly Uint8Array[]): Uint8Array {
     return place
   })
   return concat(abiWords(BigInt(items.length), ...places), ...items)
+}
+
+function hexBytes(hex: string): Uint8Array {
+  return bytesOf(fromHex(hex.slice(2)))
 }
 
 /** Bytes behind their length, filled up to whole words. */

@@ -6,15 +6,12 @@ import type { FacilitatorRequest, FacilitatorVerdict } from '../facilitator.ts'
 import { isOfPayment } from '../facilitator.ts'
 import { type Asker, type FacilitatorPool, RANKS } from '../facilitators.ts'
 import { turnedAwayBy } from '../verification.ts'
-import type { ChainOutcome, ChannelChain, ChannelMove, RefundOrder } from './chain.ts'
+import type { AuthorizerKey, ChainOutcome, ChannelChain, ChannelMove, RefundOrder } from './chain.ts'
 import type { ChannelPayment, ChannelPaymentOf, ChannelState, ClaimRow } from './channel.ts'
 import { claimDigest, refundDigest } from './digests.ts'
 import { type ChannelTerms, channelOffer } from './terms.ts'
 import { claimJson, paymentJson, readChannelState } from './wire.ts'
 import { channelFault } from './words.ts'
-
-/** The key of {@link ChannelTerms.receiverAuthorizer}: signs a digest, in hex with 0x. */
-export type AuthorizerKey = (digest: Uint8Array) => string
 
 /** What a {@link FacilitatorChain} works with. */
 export interface FacilitatorChainDependencies {

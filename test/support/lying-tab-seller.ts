@@ -59,7 +59,7 @@ const RECEIPT_SEED = new Uint8Array(32).fill(0x5e)
  * A small seller of calls on tabs that shares no code with the real one. It speaks the objects of x402, and checks every
  * voucher for real. A test can make it lie, lose answers, forget everything, or go back to an old copy of its data.
  */
-export class TabSeller {
+export class LyingTabSeller {
   readonly receiptKey = toHex(NATIVE_BACKEND.publicKeyEd25519(RECEIPT_SEED))
   ledgers = new Map<string, Ledger>()
   prices = new Map<string, bigint>()
@@ -164,7 +164,8 @@ export class TabSeller {
     const ledger = this.ledger(channelId)
     const text = JSON.stringify({ serviceId, request, payload })
     const known = ledger.answers.get(seq)
-    if (known !== undefined) return known.payload === text ? known.answer : this.terms(serviceId, 'seq_used', channelId)
+    if (known !== undefined)
+      return known.payload === text ? known.answer : this.terms(serviceId, 'tab_seq_used', channelId)
     const names = { agentId: this.#place.agentId as AgentId, serviceId: serviceId as ServiceId, request }
     const context = requestCommitment(fromHex(secret), names)
     const held = { seq, ceiling: BigInt(maxClaimableAmount), context, signature }
@@ -172,7 +173,7 @@ export class TabSeller {
     const most = ledger.voucher === null || held.ceiling > ledger.voucher.ceiling ? held : ledger.voucher
     const price = this.price(serviceId)
     if (ledger.charged + price > most.ceiling || most.ceiling > tab.deposit)
-      return this.terms(serviceId, 'ceiling_low', channelId)
+      return this.terms(serviceId, 'tab_ceiling_low', channelId)
     ledger.voucher = most
     // A second call with this number must find it taken while the work goes on.
     ledger.answers.set(seq, { payload: text, answer: { status: 503, body: { error: 'under way', code: 'busy' } } })

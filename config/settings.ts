@@ -155,6 +155,17 @@ export const SETTINGS = {
     30,
     [2, 3_600],
   ),
+  'market.tabs': flag('Whether callers can open tabs with this agent and pay calls from them', true),
+  'market.tab-close-delay': integer(
+    'Least blocks between a request of a payer to close its tab and the end of the tab; the next delay that the network knows is taken',
+    400,
+    [1, 1_000_000],
+  ),
+  'market.tab-key-file': text(
+    'File with the key (64 hex digits) that signs the receipts of tabs; replicas need the same one; default: made from the market wallet',
+    null,
+    'a path',
+  ),
   'market.pause-depth': integer(
     'Depth in blocks from which a reorganisation is reported and pauses sales',
     6,
@@ -313,6 +324,11 @@ export interface Config {
     /** May hold a password; null for the data folder. */
     readonly claimsUrl: string | null
     readonly claimsLeaseSeconds: number
+    readonly tabs: boolean
+    /** In blocks. */
+    readonly tabCloseDelay: number
+    /** Null for the key of the wallet. */
+    readonly tabKeyFile: string | null
     readonly pauseDepth: number
     readonly settleWaitMs: number
     readonly resultKeepHours: number

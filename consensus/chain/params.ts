@@ -6,6 +6,7 @@ import { SUPPLY_BOUND } from '../primitives/amount.ts'
 import { assert } from '../primitives/assert.ts'
 import type { Address } from '../primitives/ids.ts'
 import { BRIDGE_NETWORKS_MAX } from '../tx/bridge-payloads.ts'
+import type { TabRules } from '../tx/rules.ts'
 import { assertSuccession } from './succession.ts'
 
 /** All rules in force at a height. */
@@ -114,6 +115,7 @@ function assertRules({ block, tx, coin, market, token, staking, bridge }: Rules)
   assertPricing(market, tx)
   assertStaking(staking, tx)
   assertBridge(bridge, tx)
+  if (tx.tabs !== undefined) assertTabs(tx.tabs, tx)
 }
 
 function assertBlockRules(block: Rules['block']): void {
@@ -131,6 +133,32 @@ function assertBlockRules(block: Rules['block']): void {
     [block.spacingMs, block.halfLifeMs, block.anchorResetGapMs ?? 1].every((ms) => Number.isSafeInteger(ms) && ms >= 1),
     'the spacing, the half-life and the gap of an anchor are whole milliseconds',
   )
+}
+
+/** State records that the return of a tab writes: tab, payer, totals, list of due tabs. */
+const TAB_RETURN_WRITES = 4
+/** State records that moving it to another height writes: two lists of due tabs. */
+const TAB_MOVE_WRITES = 2
+/** Most terms and close delays together: each can bring the tabs of one block to the same height. */
+const TAB_DUES_MAX = 16
+
+function assertTabs(tabs: TabRules, { weight }: Rules['tx']): void {
+  const spans = [tabs.terms, tabs.closeDelays]
+  assert(
+    spans.every((all) => all.length > 0 && all.every((span, i) => i === 0 || span > (all[i - 1] as number))),
+    'tabs have terms and close delays, which ascend',
+  )
+  assert(
+    spans.flat().every((span) => Number.isSafeInteger(span) && span >= 1 && span < DELAY_BOUND),
+    'terms and close delays of tabs are whole numbers of blocks',
+  )
+  assert(spans.flat().length <= TAB_DUES_MAX, 'tabs due in one block are bounded')
+  assert(tabs.depositMin >= 1n && tabs.depositMin < SUPPLY_BOUND, 'a tab has a least deposit')
+  // More would be burned than a claim brings.
+  assert(tabs.callBurn >= 0n && tabs.callBurn <= tabs.countedAmount, 'a counted call burns a part of its amount')
+  assert(tabs.burnDivisor >= 1n && tabs.countedAmount >= 1n, 'divisors of claims are at least 1')
+  assert(tabs.openReturn >= TAB_RETURN_WRITES * weight.perStateWrite, 'a tab prepays its return')
+  assert(tabs.closeMove >= TAB_MOVE_WRITES * weight.perStateWrite, 'a close prepays the move of the return')
 }
 
 const BPS = 10_000

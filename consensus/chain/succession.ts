@@ -2,6 +2,7 @@ import type { BlockRules } from '../block/rules.ts'
 import type { LedgerRules } from '../ledger/module.ts'
 import type { BridgeRules, MarketRules } from '../ledger/rules.ts'
 import { assert } from '../primitives/assert.ts'
+import type { TabRules } from '../tx/rules.ts'
 
 type Rules = LedgerRules & { readonly block: BlockRules }
 
@@ -33,6 +34,7 @@ export function assertSuccession(before: Rules, after: Rules): void {
   assert(after.coin.supplyCap === before.coin.supplyCap, 'a later step keeps the supply cap')
   assertSamePrices(before.market, after.market)
   assertSameBridge(before.bridge, after.bridge)
+  assertSameTabs(before.tx.tabs, after.tx.tabs)
   assertSameWork(before.block, after.block)
 }
 
@@ -56,6 +58,17 @@ function assertSameBridge(before: BridgeRules, after: BridgeRules): void {
   )
   // A network's record holds the amount minted on a numbered day. Days of another length would change its meaning.
   assert(after.dayBlocks === before.dayBlocks, 'a later step keeps the blocks of a day of the bridge')
+}
+
+function assertSameTabs(before: TabRules | undefined, after: TabRules | undefined): void {
+  if (before === undefined) return
+  // Sellers wait with their claims for the terms and delays that payers may name.
+  assert(
+    after !== undefined &&
+      before.terms.every((term) => after.terms.includes(term)) &&
+      before.closeDelays.every((delay) => after.closeDelays.includes(delay)),
+    'a later step keeps tabs, with every term and every close delay',
+  )
 }
 
 /** The rules of proof of work. Spacing and half-life may change: they begin at a new anchor, see `anchorAtStep`. */

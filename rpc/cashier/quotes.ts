@@ -34,6 +34,8 @@ export interface RequestFacts {
   readonly baseUrl: string
   /** Leaves only the options of one rail. */
   readonly rail?: Rail | undefined
+  /** URL of the resource in x402 version 2. Default: the service's own URL, with the rail. */
+  readonly resource?: string | undefined
 }
 
 /** Facts of a kept text. */
@@ -55,7 +57,7 @@ interface Correction {
   readonly corrective?: object | null | undefined
 }
 
-/** Maximum texts kept. There is one for each service, base address, rail, and state of the options. */
+/** Maximum texts kept. There is one for each service, base address, resource, rail, and state of the options. */
 const TEXTS_MAX = 4_000
 const ERROR_CHARS_MAX = 90
 
@@ -90,24 +92,24 @@ export class QuoteBook {
     return { body, header: base64(termsText(inHeader(faultMessage(cause)), withExtra(terms, corrective))) }
   }
 
-  /** Terms in x402 version 2, for MCP and A2A. `resource` replaces the URL of the resource. */
+  /** Terms in x402 version 2, for MCP, A2A and catalogues. */
   terms(
     offer: Offer,
-    facts: RequestFacts & TextFacts & Correction & { readonly resource: string; readonly cause?: Fault | undefined },
+    facts: RequestFacts & TextFacts & Correction & { readonly cause?: Fault | undefined },
   ): Readonly<Record<string, unknown>> {
     const { error, terms } = this.#text(offer, facts)
     const { cause, isWithheld, corrective = null } = facts
     const message = cause === undefined ? '' : faultMessage(cause)
     const refusal = isWithheld ? `${asSentence(message)} Do not pay now: correct the request first.` : message
     const said = cause === undefined ? error : JSON.stringify(refusal)
-    const whole = JSON.parse(termsText(said, withExtra(terms, corrective))) as { readonly resource: object }
-    return { ...whole, resource: { ...whole.resource, url: facts.resource } }
+    return JSON.parse(termsText(said, withExtra(terms, corrective))) as Readonly<Record<string, unknown>>
   }
 
-  #text(offer: Offer, { baseUrl, rail, isWithheld = false, isPaid = false, withTabs = false }: TextFacts): QuoteText {
+  #text(offer: Offer, facts: TextFacts): QuoteText {
     const { shop, stable, tabs } = this.#market
+    const { baseUrl, rail, resource, isWithheld = false, isPaid = false, withTabs = false } = facts
     const { serviceId } = offer.definition
-    const key = `${serviceId} ${rail ?? ''} ${isWithheld} ${isPaid} ${withTabs} ${baseUrl}`
+    const key = `${serviceId} ${rail ?? ''} ${isWithheld} ${isPaid} ${withTabs} ${resource ?? ''} ${baseUrl}`
     const { head, moving } = this.#chain
     const ready = offer.definition.ready(shop.context)
     const unready = ready.available ? '' : ready.reason
@@ -116,14 +118,16 @@ export class QuoteBook {
     const stamp = `${head.id} ${moving} ${shop.closedBecause ?? ''} ${stable?.closedBecause ?? ''} ${unready} ${noTabs}`
     const known = this.#texts.get(key)
     if (known?.stamp === stamp) return known
-    const text = { stamp, ...this.#compose(offer, { baseUrl, rail, isWithheld, isPaid, withTabs }) }
+    const text = { stamp, ...this.#compose(offer, facts) }
     if (this.#texts.size >= TEXTS_MAX) this.#texts.clear()
     this.#texts.set(key, text)
     return text
   }
 
-  #compose(offer: Offer, { baseUrl, rail, isWithheld = false, isPaid, withTabs }: TextFacts): Omit<QuoteText, 'stamp'> {
+  #compose(offer: Offer, facts: TextFacts): Omit<QuoteText, 'stamp'> {
+    const { baseUrl, rail, isWithheld = false, isPaid = false, withTabs = false } = facts
     const { serviceId, name } = offer.definition
+    const { resource = resourceUrl(baseUrl, serviceId, rail) } = facts
     const state = offerState(this.#chain, this.#market, offer)
     const reason = reasonOver(state, rail)
     const basis = { chain: this.#chain, market: this.#market, offer, baseUrl }
@@ -145,7 +149,7 @@ export class QuoteBook {
       ...shownOptions(options, 'v1', isWithheld),
     }
     const terms = {
-      resource: offerResource(offer.definition, resourceUrl(baseUrl, serviceId, railInUrl(state, rail))),
+      resource: offerResource(offer.definition, resource),
       ...shownOptions(options, 'v2', isWithheld),
       extensions: offerExtensions(offer.definition),
     }
@@ -184,12 +188,6 @@ function requestFields({ definition: { example, requestFormat } }: Offer, reason
 function railOff({ stable, tab }: OfferState, rail: Rail | undefined): string {
   if (rail === 'stable' && stable === null) return ' (this node takes no stablecoin: its own coin is what is asked for)'
   return rail === 'tab' && tab === null ? ' (this node takes no tabs: each call is paid by itself)' : ''
-}
-
-/** The filter in the address of an offer. */
-function railInUrl({ stable, tab }: OfferState, rail: Rail | undefined): Rail | undefined {
-  if (rail === 'tab' && tab !== null) return 'tab'
-  return stable !== null && rail !== 'native' ? 'stable' : undefined
 }
 
 /** Why an offer cannot be bought over the rails that a quote shows, or null. */

@@ -1,4 +1,5 @@
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
+import { TAB_FACTS } from './chain-tabs.ts'
 import {
   ADDRESS_TEXT,
   COUNT,
@@ -134,6 +135,8 @@ export const UNFIT_TRANSACTION = [
   'mempool/fee-too-low',
   'mempool/replacement-fee-too-low',
   'mempool/balance-exceeded',
+  'mempool/tab-waits',
+  'mempool/claim-spent',
   'mempool/busy',
   'mempool/unverified',
 ] as const satisfies readonly FaultCode[]
@@ -216,6 +219,7 @@ export const TX_STATUS = Type.Object({
       },
     ),
   ),
+  tab: Type.Optional(TAB_FACTS),
 })
 
 /** `Fees` of the OpenAPI document. */

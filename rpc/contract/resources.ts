@@ -13,6 +13,7 @@ import {
   TRANSACTION_JSON,
   TX_STATUS,
 } from './chain.ts'
+import { TAB_CLAIM_FACTS, TAB_FACTS } from './chain-tabs.ts'
 import { CHAT_ERROR } from './chat.ts'
 import { API_KEY } from './chat-keys.ts'
 import { CARD, ITEM } from './discovery.ts'
@@ -75,6 +76,8 @@ export const RESOURCES: Readonly<Record<string, Schema>> = {
   SwapHop: HOP,
   SwapQuote: SWAP_QUOTE,
   SyncProgress: SYNC,
+  TabClaim: TAB_CLAIM_FACTS,
+  TabFacts: TAB_FACTS,
   Tab: TAB,
   TabClosing: CLOSING,
   TabReceipt: TAB_RECEIPT,

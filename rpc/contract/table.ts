@@ -3,6 +3,7 @@ import { AGENT_DOOR_ROUTES } from './agent-doors.ts'
 import { AGENT_ROUTES } from './agents.ts'
 import { BRIDGE_ROUTES } from './bridge.ts'
 import { CHAIN_ROUTES } from './chain.ts'
+import { CHAIN_TAB_ROUTES } from './chain-tabs.ts'
 import { CHAT_ROUTES } from './chat.ts'
 import { CHAT_KEY_ROUTES } from './chat-keys.ts'
 import { DASHBOARD_ROUTES } from './dashboard.ts'
@@ -38,6 +39,7 @@ export const ROUTES = {
   ...CHAT_KEY_ROUTES,
   ...DASHBOARD_ROUTES,
   ...AGENT_ROUTES,
+  ...CHAIN_TAB_ROUTES,
   ...MARKET_ROUTES,
   ...TAB_ROUTES,
   ...AGENT_DOOR_ROUTES,

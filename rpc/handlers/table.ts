@@ -11,6 +11,7 @@ import * as accounts from './accounts.ts'
 import * as agents from './agents.ts'
 import * as bridge from './bridge.ts'
 import * as chain from './chain.ts'
+import * as chainTabs from './chain-tabs.ts'
 import * as discovery from './discovery.ts'
 import { followEvents } from './events.ts'
 import * as facilitator from './facilitator.ts'
@@ -58,6 +59,11 @@ export const HANDLERS: {
   getWithdrawal: bridge.getWithdrawal,
   listAgents: agents.listAgents,
   getAgent: agents.getAgent,
+  listTabs: chainTabs.listTabs,
+  getTabFacts: chainTabs.getTabFacts,
+  listTabClaims: chainTabs.listTabClaims,
+  listAccountTabs: chainTabs.listAccountTabs,
+  listAgentTabs: chainTabs.listAgentTabs,
   call,
   callService,
   quoteService,

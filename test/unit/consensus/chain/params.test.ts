@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LAUNCH_RULES } from '../../../../config/networks/rules.ts'
+import { LAUNCH_RULES, TAB_RULES } from '../../../../config/networks/rules.ts'
 import { NETWORKS } from '../../../../config/networks/table.ts'
 import { sizeInBlock } from '../../../../consensus/block/block.ts'
 import {
@@ -12,12 +12,16 @@ import {
 import { createRuleBook } from '../../../../consensus/chain/rule-book.ts'
 import type { GenesisToken } from '../../../../consensus/ledger/rules.ts'
 import type { TokenSymbol } from '../../../../consensus/primitives/ids.ts'
+import type { TabRules } from '../../../../consensus/tx/rules.ts'
 import { weightOf } from '../../../../consensus/tx/weight.ts'
 import { PROTOCOL } from '../../../../src/protocol.ts'
 import { testParams } from '../../../support/network.ts'
 import { agentId, filled, SAMPLE, serviceId, unsigned } from '../../../support/unsigned.ts'
 
 const { block, tx, coin, market, staking, bridge } = LAUNCH_RULES
+
+/** Rules of transactions in a step with tabs, some rules about tabs replaced. */
+const withTabs = (change: Partial<TabRules> = {}) => ({ ...tx, tabs: { ...TAB_RULES, ...change } })
 
 function withRules(change: Partial<Rules>): NetworkParams {
   return { ...testParams(), steps: [{ fromHeight: 0, rules: { ...LAUNCH_RULES, ...change } }] }
@@ -138,6 +142,38 @@ describe('network parameters', () => {
     const later = (invokeTerms: readonly number[]) => withLater({ tx: { ...tx, invokeTerms } })
     expect(() => assertParams(later([50, ...tx.invokeTerms]))).not.toThrow()
     expect(() => assertParams(later(tx.invokeTerms.slice(1)))).toThrow('keeps every escrow term')
+  })
+
+  it.each<[string, Partial<TabRules>, string]>([
+    ['no term', { terms: [] }, 'which ascend'],
+    ['no close delay', { closeDelays: [] }, 'which ascend'],
+    ['terms that do not ascend', { terms: [400, 400] }, 'which ascend'],
+    ['a term of no blocks', { terms: [0, 400] }, 'whole numbers'],
+    ['half a close delay', { closeDelays: [1.5] }, 'whole numbers'],
+    ['a term that ends at no height there is', { terms: [2 ** 31] }, 'whole numbers'],
+    ['too many spans', { terms: Array.from({ length: 14 }, (_, i) => i + 1) }, 'due in one block'],
+    ['a deposit of nothing', { depositMin: 0n }, 'least deposit'],
+    ['a deposit that no supply has', { depositMin: 1n << 112n }, 'least deposit'],
+    ['a burn above what is counted', { callBurn: 100_001n }, 'burns a part'],
+    ['a burn divided by nothing', { burnDivisor: 0n }, 'divisors'],
+    ['calls that count for nothing', { countedAmount: 0n, callBurn: 0n }, 'divisors'],
+    ['a return that is not paid for', { openReturn: 799 }, 'prepays its return'],
+    ['a moved return that is not paid for', { closeMove: 399 }, 'prepays the move'],
+  ])('with tabs of %s are refused', (_, change, reason) => {
+    expect(() => assertParams(withRules({ tx: withTabs() }))).not.toThrow()
+    expect(() => assertParams(withRules({ tx: withTabs(change) }))).toThrow(reason)
+  })
+
+  it('with a step that drops tabs, a term or a delay of them are refused; one that adds them is not', () => {
+    const first = { fromHeight: 0, rules: { ...LAUNCH_RULES, tx: withTabs() } }
+    const followedBy = (later: Rules['tx']) => ({
+      ...{ ...testParams(), steps: [first, { fromHeight: 10, rules: { ...LAUNCH_RULES, tx: later } }] },
+    })
+    const { terms, closeDelays } = TAB_RULES
+    expect(() => assertParams(withLater({ tx: withTabs() }))).not.toThrow()
+    expect(() => assertParams(followedBy(withTabs({ terms: [...terms, 900_000], callBurn: 1n })))).not.toThrow()
+    for (const later of [tx, withTabs({ terms: terms.slice(1) }), withTabs({ closeDelays: closeDelays.slice(1) })])
+      expect(() => assertParams(followedBy(later))).toThrow('a later step keeps tabs')
   })
 
   it('with a step that shortens the maturity of rewards are refused: those in between would never mature', () => {

@@ -191,6 +191,7 @@ function ratesOf(integer: (name: SettingName) => number): Config['rpc']['rates']
     simulate: integer('rpc.rate-simulate'),
     quote: integer('rpc.rate-quote'),
     settle: integer('rpc.rate-settle'),
+    tab: integer('rpc.rate-tab'),
     mining: integer('rpc.rate-mining'),
     health: integer('rpc.rate-health'),
     events: integer('rpc.rate-events'),

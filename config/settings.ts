@@ -42,6 +42,7 @@ export const SETTINGS = {
   'rpc.rate-simulate': integer('Transactions simulated per minute and address', 1_200, RATES),
   'rpc.rate-quote': integer('Calls without a payment per minute and address', 9_000, RATES),
   'rpc.rate-settle': integer('Calls with a payment per minute and address', 15_000, RATES),
+  'rpc.rate-tab': integer('Calls on tabs that the node knows per minute and address', 120_000, RATES),
   'rpc.rate-mining': integer('Templates and solutions for mining per minute and address', 1_200, RATES),
   'rpc.rate-health': integer('Health checks and scrapes per minute and address', 6_000, RATES),
   'rpc.rate-events': integer('Event streams opened per minute and address', 300, RATES),

@@ -155,6 +155,7 @@ export const FAULT_TABLE = {
   'rpc/bridge-network-not-found': sender('the bridge has no network {network}; there are: {networks}'),
   'rpc/withdrawal-not-found': sender('there is no withdrawal {id} here'),
   'rpc/no-market': unblamed('this node sells no services'),
+  'rpc/no-tabs': unblamed('this node takes no tabs: pay each call by itself'),
 
   'config/unknown-key': sender('this command does not know {key} in the {source}; did you mean {suggestion}?'),
   'config/value': sender('{key} is "{value}"; allowed: {allowed}'),

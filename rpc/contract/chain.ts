@@ -109,7 +109,7 @@ export const UNREADABLE_TRANSACTION = [
 ] as const satisfies readonly FaultCode[]
 
 /** Faults of a transaction that the mempool refuses. `mempool/known` is missing, since it is a success over HTTP. */
-const UNFIT_TRANSACTION = [
+export const UNFIT_TRANSACTION = [
   'tx/too-large',
   'tx/version',
   'tx/chain-id',

@@ -19,6 +19,7 @@ import { POOL_ROUTES } from './pools.ts'
 import type { Route } from './route.ts'
 import { SIMULATION_ROUTES } from './simulation.ts'
 import { STAKING_ROUTES } from './staking.ts'
+import { TAB_ROUTES } from './tabs.ts'
 import { TOKEN_ROUTES } from './tokens.ts'
 import { TRIAL_ROUTES } from './trials.ts'
 import { VOICE_ROUTES } from './voice.ts'
@@ -40,6 +41,7 @@ export const ROUTES = {
   ...AGENT_ROUTES,
   ...CHAIN_TAB_ROUTES,
   ...MARKET_ROUTES,
+  ...TAB_ROUTES,
   ...AGENT_DOOR_ROUTES,
   ...FACILITATOR_ROUTES,
   ...DISCOVERY_ROUTES,

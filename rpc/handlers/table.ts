@@ -1,5 +1,5 @@
 import { callA2a } from '../a2a/endpoint.ts'
-import { call, callService } from '../cashier/cashier.ts'
+import { call, callService, quoteService } from '../cashier/cashier.ts'
 import * as chat from '../chat/chat-handlers.ts'
 import * as dashboard from '../chat/dashboard/dashboard-handlers.ts'
 import * as chatKeys from '../chat/keys/key-handlers.ts'
@@ -24,6 +24,7 @@ import * as pools from './pools.ts'
 import { getQuote } from './quote.ts'
 import { simulateTransaction } from './simulation.ts'
 import { getStaking } from './staking.ts'
+import * as tabs from './tabs.ts'
 import * as tokens from './tokens.ts'
 import { tryService } from './trials.ts'
 
@@ -65,6 +66,10 @@ export const HANDLERS: {
   listAgentTabs: chainTabs.listAgentTabs,
   call,
   callService,
+  quoteService,
+  openTab: tabs.openTab,
+  getTab: tabs.getTab,
+  listTabReceipts: tabs.listTabReceipts,
   getExample: market.getExample,
   listServices: market.listServices,
   getProtocol: market.getProtocol,

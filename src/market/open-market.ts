@@ -114,7 +114,8 @@ export function createMarket(parts: MarketParts): Result<Market> {
     tabTerms: () => missingTerms({ chain, shop, price }, selling),
     onFault: (cause) => onFault('registration', cause),
   })
-  return ok({ shop, till, store, price, settings, settler, sender, registrar, workshop, takeover, stable: null })
+  const rails = { till, stable: null, tabs: null }
+  return ok({ shop, store, price, settings, settler, sender, registrar, workshop, takeover, ...rails })
 }
 
 function operatorOf({ config, chain, wallet, services }: MarketParts): Result<Operator> {

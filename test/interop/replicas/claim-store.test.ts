@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Timers } from '../../../consensus/chain/ports.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import {
   type ClaimKind,
@@ -18,6 +17,7 @@ import { sharedClaimStoreSuite } from '../../contract/shared-claim-store.suite.t
 import { claimed, delivered, dollarClaims, txIdOf } from '../../support/claims.ts'
 import { until } from '../../support/processes.ts'
 import { PostgresServer } from './postgres.ts'
+import { StoppableTimers } from './stoppable-timers.ts'
 
 /** Short, so that a dead replica is noticed soon; long enough for a busy machine to renew it. */
 const LEASE_MS = 2_000
@@ -34,27 +34,6 @@ const newPlace = () => {
   const place = postgresPlace(server.url(`place_${places++}`))
   if (!place.ok) throw new Error(place.fault.code)
   return place.value
-}
-
-class StoppableTimers implements Timers {
-  #waiting: (() => void)[] = []
-  #stopped = false
-
-  after(ms: number, callback: () => void): () => void {
-    return systemTimers.after(ms, () => {
-      if (this.#stopped) this.#waiting.push(callback)
-      else callback()
-    })
-  }
-
-  stop(): void {
-    this.#stopped = true
-  }
-
-  go(): void {
-    this.#stopped = false
-    for (const callback of this.#waiting.splice(0)) callback()
-  }
 }
 
 claimStoreSuite('of several replicas in PostgreSQL', () => {

@@ -35,7 +35,12 @@ const rootOf = (receipts: readonly TabReceipt[]): Hash => tabReceiptsRoot(receip
 
 describe('the entries of a claim', () => {
   it('sum the calls by service and count failures, with a root over exactly these receipts', () => {
-    const calls: readonly Call[] = [[1, 300], [2, 50], [1, null], [1, 100]] // biome-ignore format: one line
+    const calls: readonly Call[] = [
+      [1, 300],
+      [2, 50],
+      [1, null],
+      [1, 100],
+    ]
     const [entry, ...others] = entriesOf(calls)
     expect(others).toEqual([])
     expect(entry).toMatchObject({ tabId: TAB, claimed: 950n, receipts: 8, failed: 1, close: false })
@@ -81,7 +86,10 @@ describe('the entries of a claim', () => {
 })
 
 describe('a receipt', () => {
-  const [first, second] = receiptsOf([[1, 300], [1, 300]]) as [TabReceipt, TabReceipt] // biome-ignore format: one line
+  const [first, second] = receiptsOf([
+    [1, 300],
+    [1, 300],
+  ]) as [TabReceipt, TabReceipt]
 
   it('that is not the next one, or does not continue the sum, is refused and changes nothing', () => {
     const builder = new EntryBuilder(FROM)

@@ -1,0 +1,288 @@
+import { fault } from '../../consensus/primitives/fault.ts'
+import type { TxId } from '../../consensus/primitives/ids.ts'
+import { LruMap } from '../../consensus/primitives/lru.ts'
+import { ClaimsAway, type SharedClaims } from '../../marketplace/till/claim-store.ts'
+import { NEW_WINDOW, SEQ_WINDOW } from '../../marketplace/till/rails/tab/seq-window.ts'
+import type { SignedTabReceipt } from '../../marketplace/till/rails/tab/tab-call.ts'
+import {
+  type AnsweredTabRow,
+  callIdOf,
+  type EndedTabCall,
+  isAnswered,
+  type Reservation,
+  type ReserveBounds,
+  type ReservedTabCall,
+  type SealCall,
+  type TabCallRow,
+  type TabClaimRow,
+  type TabMark,
+  type TabRow,
+  type TabStore,
+} from '../../marketplace/till/rails/tab/tab-store.ts'
+import { codeOf, type PostgresDatabase, type Query, UNIQUE_VIOLATION } from './postgres-database.ts'
+import type { Presence } from './postgres-presence.ts'
+import { PostgresTabClaims } from './postgres-tab-claims.ts'
+import { pruneTabs } from './postgres-tab-pruning.ts'
+import {
+  type CallColumns,
+  callArrays,
+  callOf,
+  type SealedCall,
+  TAB_COLUMNS,
+  type TabColumns,
+  tabArrays,
+  tabOf,
+  windowValues,
+} from './postgres-tab-rows.ts'
+import { callRowText, voucherText } from './tab-json.ts'
+
+/** Rows of tabs that this process remembers. */
+const TABS_KNOWN_MAX = 10_000
+/** A reservation is tried again after its tab's first row was made, or this replica registered again, or another call came and went. */
+const RESERVE_TRIES = 5
+
+type HeldColumns = TabColumns & { readonly isMember: boolean; readonly isKnown: boolean }
+
+/** PostgreSQL decides which replica makes a call on a tab. All that happens to one tab happens under the lock of its row. */
+export class PostgresTabStore implements TabStore {
+  readonly shared: SharedClaims
+  readonly #database: PostgresDatabase
+  readonly #presence: Presence
+  readonly #claims: PostgresTabClaims
+  readonly #close: () => Promise<void>
+  readonly #known = new LruMap<TxId, TabRow>(TABS_KNOWN_MAX)
+  /** Calls under way of this replica, as far as it knows. */
+  readonly #held = new Set<string>()
+  #lapses = 0
+
+  /** Only `PostgresClaims.tabs` calls this. */
+  constructor(...[database, presence, close]: [PostgresDatabase, Presence, () => Promise<void>]) {
+    this.#database = database
+    this.#presence = presence
+    this.#claims = new PostgresTabClaims(database, presence.id)
+    this.#close = close
+    this.shared = presence
+  }
+
+  async tab(tabId: TxId): Promise<TabRow | undefined> {
+    const sql = `SELECT ${TAB_COLUMNS} FROM ${this.#schema}.tabs AS tab WHERE id = $1`
+    const [row] = await this.#database.query<TabColumns>(sql, [tabId])
+    return row && this.#know(tabOf(row))
+  }
+
+  peek(tabId: TxId): TabRow | undefined {
+    return this.#known.get(tabId)
+  }
+
+  async call(tabId: TxId, seq: number): Promise<TabCallRow | undefined> {
+    const sql = `SELECT ${TAB_COLUMNS}, call.body, call.result FROM ${this.#schema}.tabs AS tab
+      LEFT JOIN ${this.#schema}.tab_calls AS call ON call.tab_id = tab.id AND call.seq = $2 WHERE tab.id = $1`
+    const [row] = await this.#database.query<TabColumns & Partial<CallColumns>>(sql, [tabId, seq], 'tab-call')
+    if (row === undefined) return undefined
+    this.#know(tabOf(row))
+    return row.body === null ? undefined : callOf(row as CallColumns)
+  }
+
+  async reserve(call: ReservedTabCall, bounds: ReserveBounds): Promise<Reservation> {
+    const { tabId, seq } = call
+    for (let left = RESERVE_TRIES; left > 0; left--) {
+      const held = await this.#hold(call, bounds)
+      if (held?.id != null) {
+        this.#know(tabOf(held))
+        this.#holds(call)
+        return { is: 'held' }
+      }
+      if (held?.isMember === false) await this.#presence.beat()
+      else if (held?.isKnown === false) await this.#make(tabId)
+      else {
+        const known = await this.call(tabId, seq)
+        if (known !== undefined) return { is: 'known', call: known }
+        if (held !== null) return { is: 'refused' }
+      }
+    }
+    throw new ClaimsAway(fault('market/claims-away', { reason: 'the call comes and goes' }))
+  }
+
+  async begin(call: ReservedTabCall): Promise<boolean> {
+    if (call.isRepeatable) return this.#lapses === this.#presence.lapses && this.#held.has(callIdOf(call))
+    const sql = `UPDATE ${this.#schema}.tab_calls SET must_end = true, body = $4
+      WHERE tab_id = $1 AND seq = $2 AND owner = $3 RETURNING seq`
+    const values = [call.tabId, call.seq, this.#presence.id, callRowText(call)]
+    return (await this.#database.query(sql, values)).length > 0
+  }
+
+  async open(): Promise<readonly ReservedTabCall[]> {
+    await this.#presence.beat()
+    const sql = `SELECT body, result FROM ${this.#schema}.tab_calls WHERE owner = $1 ORDER BY tab_id, seq`
+    const rows = await this.#database.query<CallColumns>(sql, [this.#presence.id])
+    const calls = rows.map((row) => callOf(row) as ReservedTabCall)
+    for (const call of calls) this.#holds(call)
+    return calls
+  }
+
+  async commit(ended: readonly EndedTabCall[], seal: SealCall): Promise<readonly (AnsweredTabRow | null)[]> {
+    const { tabs, answers } = await this.#database.transaction(async (query) => {
+      const group = await this.#lock(query, ended)
+      const sealed: SealedCall[] = []
+      const answers = ended.map((end) => {
+        const id = callIdOf(end.call)
+        const known = group.calls.get(id)
+        if (known === undefined) return null
+        if (known.owner !== this.#presence.id) return known.answer
+        const { tab, answered } = seal(group.tabs.get(end.call.tabId) as TabRow, end)
+        group.tabs.set(tab.tabId, tab)
+        group.calls.set(id, { owner: null, answer: answered })
+        sealed.push({ answered, ended: end })
+        return answered
+      })
+      if (sealed.length > 0) await this.#write(query, [...group.tabs.values()], sealed)
+      return { tabs: group.tabs, answers }
+    })
+    for (const tab of tabs.values()) this.#know(tab)
+    for (const { call } of ended) this.#held.delete(callIdOf(call))
+    return answers
+  }
+
+  async receiptsFrom(tabId: TxId, n: number, limit: number): Promise<readonly SignedTabReceipt[]> {
+    const sql = `SELECT body, NULL AS result FROM ${this.#schema}.tab_calls
+      WHERE tab_id = $1 AND n >= $2 ORDER BY n LIMIT $3`
+    const rows = await this.#database.query<CallColumns>(sql, [tabId, n, limit])
+    return rows.map((row) => (callOf(row) as AnsweredTabRow).receipt)
+  }
+
+  async mark(tabId: TxId, mark: TabMark): Promise<void> {
+    await this.#make(tabId)
+    const columns = {
+      refundAskedAtMs: 'refund_asked_at',
+      lostReceipt: 'lost_receipt',
+      finalReceipts: 'final_receipts',
+      endedAtMs: 'ended_at',
+    } as const satisfies Record<keyof TabMark, string>
+    const marks = Object.entries(mark) as [keyof TabMark, number | null][]
+    if (marks.length === 0) return
+    const sets = marks.map(([name], i) => `${columns[name]} = $${i + 2}`).join(', ')
+    const sql = `UPDATE ${this.#schema}.tabs AS tab SET ${sets} WHERE id = $1 RETURNING ${TAB_COLUMNS}`
+    const [row] = await this.#database.query<TabColumns>(sql, [tabId, ...marks.map(([, value]) => value)])
+    if (row !== undefined) this.#know(tabOf(row))
+  }
+
+  unclaimed(): Promise<readonly TabRow[]> {
+    return this.#claims.unclaimed()
+  }
+
+  putClaim(claim: TabClaimRow): Promise<void> {
+    return this.#claims.put(claim)
+  }
+
+  claims(): Promise<readonly TabClaimRow[]> {
+    return this.#claims.all()
+  }
+
+  dropClaim(txId: TxId): Promise<void> {
+    return this.#claims.drop(txId)
+  }
+
+  prune(beforeMs: number, bytesMax: number): Promise<number> {
+    return pruneTabs(this.#database, beforeMs, bytesMax)
+  }
+
+  async close(): Promise<void> {
+    await this.#close()
+  }
+
+  get #schema(): string {
+    return this.#database.schema
+  }
+
+  #know(row: TabRow): TabRow {
+    this.#known.set(row.tabId, row)
+    return row
+  }
+
+  #holds(call: ReservedTabCall): void {
+    const { lapses } = this.#presence
+    // Other replicas took over what was held before.
+    if (lapses !== this.#lapses) this.#held.clear()
+    this.#lapses = lapses
+    this.#held.add(callIdOf(call))
+  }
+
+  async #make(tabId: TxId): Promise<void> {
+    const sql = `INSERT INTO ${this.#schema}.tabs (id, low, used) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+    await this.#database.query(sql, [tabId, ...windowValues(NEW_WINDOW)])
+  }
+
+  /**
+   * One statement; its `id` is null if the tab did not take the call. Null if the call came in between. It locks this replica's
+   * row first, as one does that takes over from it, and need not be on disk: a call whose reservation is lost is sent again.
+   */
+  async #hold(call: ReservedTabCall, { most, claimed, receipts }: ReserveBounds): Promise<HeldColumns | null> {
+    const { tabId, seq, price, voucher } = call
+    const sql = `WITH me AS (
+        SELECT id FROM ${this.#schema}.replicas
+        WHERE id = $1 AND set_config('synchronous_commit', 'off', true) = 'off' FOR KEY SHARE
+      ), held AS (
+        UPDATE ${this.#schema}.tabs AS tab SET
+          charged = greatest(tab.charged, $5::numeric), receipts = greatest(tab.receipts, $6::bigint),
+          reserved = tab.reserved + $4::numeric, seq_max = greatest(tab.seq_max, $3::bigint),
+          voucher = CASE WHEN $8::numeric > tab.ceiling THEN $9::text ELSE tab.voucher END,
+          ceiling = greatest(tab.ceiling, $8::numeric)
+        FROM me
+        WHERE tab.id = $2
+          AND CASE WHEN $3::bigint - tab.low BETWEEN 0 AND ${SEQ_WINDOW - 1}
+            THEN get_bit(tab.used, ($3::bigint - tab.low)::integer) = 0 ELSE false END
+          AND greatest(tab.charged, $5::numeric) + tab.reserved + $4::numeric
+            <= least($7::numeric, greatest(tab.ceiling, $8::numeric))
+          AND tab.refund_asked_at IS NULL AND coalesce(tab.lost_receipt, 0) <= $6::bigint
+          AND NOT EXISTS (SELECT FROM ${this.#schema}.tab_calls WHERE tab_id = $2 AND seq = $3::bigint)
+        RETURNING ${TAB_COLUMNS}
+      ), call AS (
+        INSERT INTO ${this.#schema}.tab_calls (tab_id, seq, owner, price, body)
+        SELECT id, $3::bigint, $1, $4::numeric, $10::text FROM held
+      ) SELECT held.*, EXISTS (SELECT FROM me) AS "isMember",
+          EXISTS (SELECT FROM ${this.#schema}.tabs WHERE id = $2) AS "isKnown"
+        FROM (VALUES (1)) AS one (one) LEFT JOIN held ON true`
+    const held = [this.#presence.id, tabId, seq, price, claimed.toString(), receipts, most.toString()]
+    const values = [...held, voucher.ceiling.toString(), voucherText(voucher), callRowText(call)]
+    try {
+      const [row] = await this.#database.query<HeldColumns>(sql, values, 'tab-reserve')
+      return row as HeldColumns
+    } catch (error) {
+      if (error instanceof ClaimsAway && codeOf(error) === UNIQUE_VIOLATION) return null
+      throw error
+    }
+  }
+
+  /** Locks the tabs of a group in the order of all writers, then reads its calls, which only the holder of the lock can end. */
+  async #lock(query: Query, ended: readonly EndedTabCall[]) {
+    const lock = `SELECT ${TAB_COLUMNS} FROM ${this.#schema}.tabs AS tab WHERE id = ANY ($1) ORDER BY id FOR UPDATE`
+    const ids = [...new Set(ended.map(({ call }) => call.tabId))]
+    const tabs = await query<TabColumns>(lock, [ids], 'tab-lock')
+    const read = `SELECT call.tab_id AS "tabId", call.seq, call.owner, call.body, call.result
+      FROM unnest($1::text[], $2::bigint[]) AS ended (tab_id, seq)
+      JOIN ${this.#schema}.tab_calls AS call ON call.tab_id = ended.tab_id AND call.seq = ended.seq`
+    const values = [ended.map(({ call }) => call.tabId), ended.map(({ call }) => call.seq)]
+    type Row = CallColumns & { readonly tabId: TxId; readonly seq: string; readonly owner: string | null }
+    const calls = (await query<Row>(read, values, 'tab-ended')).map((row) => {
+      const call = row.owner === this.#presence.id ? null : callOf(row)
+      const answer = call !== null && isAnswered(call) ? call : null
+      return [callIdOf({ tabId: row.tabId, seq: Number(row.seq) }), { owner: row.owner, answer }] as const
+    })
+    return { tabs: new Map(tabs.map((row) => [row.id, tabOf(row)])), calls: new Map(calls) }
+  }
+
+  async #write(query: Query, tabs: readonly TabRow[], calls: readonly SealedCall[]): Promise<void> {
+    const sql = `WITH ended AS (
+        UPDATE ${this.#schema}.tab_calls AS call SET owner = NULL, must_end = false, body = ended.body, n = ended.n,
+          finished_at = ended.finished_at, bytes = ended.bytes, result = ended.result
+        FROM unnest($8::text[], $9::bigint[], $10::text[], $11::bigint[], $12::bigint[], $13::integer[], $14::text[])
+          AS ended (tab_id, seq, body, n, finished_at, bytes, result)
+        WHERE call.tab_id = ended.tab_id AND call.seq = ended.seq
+      ) UPDATE ${this.#schema}.tabs AS tab SET charged = row.charged, reserved = row.reserved, receipts = row.receipts,
+          low = row.low, used = row.used, last_receipt = row.last_receipt
+        FROM unnest($1::text[], $2::numeric[], $3::numeric[], $4::bigint[], $5::bigint[], $6::bytea[], $7::text[])
+          AS row (id, charged, reserved, receipts, low, used, last_receipt)
+        WHERE tab.id = row.id`
+    await query(sql, [...tabArrays(tabs), ...callArrays(calls)], 'tab-commit')
+  }
+}

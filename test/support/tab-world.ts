@@ -26,7 +26,7 @@ const RULES = { tx: { ...LAUNCH_RULES.tx, tabs: TAB_RULES } }
 const RATE = 1_000_000
 const RATES = {
   ...{ read: RATE, list: RATE, transaction: RATE, simulate: RATE, quote: RATE, settle: RATE },
-  ...{ mining: RATE, health: RATE, events: RATE, mcp: RATE, chat: RATE, 'sign-in': RATE },
+  ...{ mining: RATE, health: RATE, events: RATE, mcp: RATE, chat: RATE, 'sign-in': RATE, tab: RATE },
 }
 
 export const ACME = agentId('acme')

@@ -18,7 +18,7 @@ import { createServer } from '../../rpc/server/server.ts'
 import { networkFacts } from '../../src/market/network-facts.ts'
 import { bareNodeOf } from './api-server.ts'
 import { TestChain, wallet } from './chain.ts'
-import { type Answer, type Json, LyingTabSeller } from './lying-tab-seller.ts'
+import { type Answer, type Json, FakeTabSeller } from './fake-tab-seller.ts'
 import { testParams, testRuleBook } from './network.ts'
 import { agentId } from './unsigned.ts'
 
@@ -26,7 +26,7 @@ const RULES = { tx: { ...LAUNCH_RULES.tx, tabs: TAB_RULES } }
 const RATE = 1_000_000
 const RATES = {
   ...{ read: RATE, list: RATE, transaction: RATE, simulate: RATE, quote: RATE, settle: RATE },
-  ...{ mining: RATE, health: RATE, events: RATE, mcp: RATE, tab: RATE, chat: RATE, 'sign-in': RATE },
+  ...{ mining: RATE, health: RATE, events: RATE, mcp: RATE, chat: RATE, 'sign-in': RATE, tab: RATE },
 }
 
 export const ACME = agentId('acme')
@@ -49,7 +49,7 @@ export interface Mischief {
  */
 export class TabWorld {
   readonly network: NetworkFacts = networkFacts(testParams(RULES))
-  readonly seller: LyingTabSeller
+  readonly seller: FakeTabSeller
   readonly mischief: Mischief = { deaf: 0, mute: 0, lie: null }
   /** Transactions that came over HTTP. */
   readonly sent: string[] = []
@@ -71,7 +71,7 @@ export class TabWorld {
         response.end(JSON.stringify({ error: String(error), code: 'internal_error' }))
       })
     })
-    this.seller = new LyingTabSeller({
+    this.seller = new FakeTabSeller({
       network: test.chain.network,
       agentId: ACME,
       payTo: this.payout,

@@ -70,6 +70,8 @@ export interface CallNote {
   readonly signature: string
   /** The opening or top-up that the seller must see first. Null if it has. */
   readonly transaction: string | null
+  /** The newest receipt that this client has, with the first call of a process: a seller that lost it must say so. */
+  readonly lastReceipt?: TabReceiptJson
   readonly atMs: number
 }
 

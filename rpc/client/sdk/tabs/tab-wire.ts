@@ -108,11 +108,11 @@ export function nextPriceIn(settled: Fields): bigint | null {
 }
 
 /** What stands in `payload` of a call's payment. It has always the same bytes, so a call can be asked again. */
-export function voucherPayload({ tabId, seq, ceiling, secret, signature, transaction }: CallNote): Fields {
+export function voucherPayload(call: CallNote): Fields {
+  const { tabId, seq, ceiling, secret, signature, transaction, lastReceipt } = call
   const voucher = { seq, maxClaimableAmount: ceiling, secret, signature }
-  return transaction === null
-    ? { type: 'voucher', channelId: tabId, voucher }
-    : { type: 'deposit', channelId: tabId, transaction, voucher }
+  const kind = transaction === null ? { type: 'voucher' } : { type: 'deposit', transaction }
+  return { ...kind, channelId: tabId, voucher, ...(lastReceipt === undefined ? {} : { lastReceipt }) }
 }
 
 /** A payment of x402 version 2 for the scheme of tabs. */

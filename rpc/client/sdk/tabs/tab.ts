@@ -89,6 +89,8 @@ export class Tab {
   #record: TabRecordView | null = null
   /** The opening or top-up that the seller may not have seen yet. */
   #fresh: string | null = null
+  /** Whether the seller was shown the newest receipt of an earlier process. */
+  #isShown = false
   #height = { height: 0, atMs: 0 }
   #key: Promise<TabKey> | null = null
   #ready: Promise<void> | null = null
@@ -490,6 +492,7 @@ export class Tab {
     const placed = this.#book.place(price, this.#deposit)
     if (placed === null) throw this.#exhausted(price)
     const { seq, ceiling } = placed
+    const newest = this.#isShown ? undefined : this.#book.receipts.get(this.#book.receiptsKnown)
     const secret = randomHex(32)
     const names = { agentId: this.agentId as AgentId, serviceId: serviceId as ServiceId, request }
     const context = requestCommitment(fromHex(secret), names)
@@ -510,8 +513,10 @@ export class Tab {
         signature: '',
         transaction: this.#fresh,
       },
+      ...(newest === undefined ? {} : { lastReceipt: newest }),
       atMs: Date.now(),
     }
+    this.#isShown = true
     // The number is taken before anything else can run.
     this.#book.take(draft)
     try {

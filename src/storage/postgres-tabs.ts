@@ -19,6 +19,7 @@ import {
   type TabRow,
   type TabStore,
 } from '../../marketplace/till/rails/tab/tab-store.ts'
+import { Gathered } from './gathered.ts'
 import { codeOf, type PostgresDatabase, type Query, UNIQUE_VIOLATION } from './postgres-database.ts'
 import type { Presence } from './postgres-presence.ts'
 import { PostgresTabClaims } from './postgres-tab-claims.ts'
@@ -41,6 +42,11 @@ const TABS_KNOWN_MAX = 10_000
 /** A reservation is tried again after its tab's first row was made, or this replica registered again, or another call came and went. */
 const RESERVE_TRIES = 5
 
+interface CallPlace {
+  readonly tabId: TxId
+  readonly seq: number
+}
+
 type HeldColumns = TabColumns & { readonly isMember: boolean; readonly isKnown: boolean }
 
 /** PostgreSQL decides which replica makes a call on a tab. All that happens to one tab happens under the lock of its row. */
@@ -53,6 +59,7 @@ export class PostgresTabStore implements TabStore {
   readonly #known = new LruMap<TxId, TabRow>(TABS_KNOWN_MAX)
   /** Calls under way of this replica, as far as it knows. */
   readonly #held = new Set<string>()
+  readonly #reads = new Gathered((asked: readonly CallPlace[]) => this.#read(asked))
   #lapses = 0
 
   /** Only `PostgresClaims.tabs` calls this. */
@@ -74,13 +81,8 @@ export class PostgresTabStore implements TabStore {
     return this.#known.get(tabId)
   }
 
-  async call(tabId: TxId, seq: number): Promise<TabCallRow | undefined> {
-    const sql = `SELECT ${TAB_COLUMNS}, call.body, call.result FROM ${this.#schema}.tabs AS tab
-      LEFT JOIN ${this.#schema}.tab_calls AS call ON call.tab_id = tab.id AND call.seq = $2 WHERE tab.id = $1`
-    const [row] = await this.#database.query<TabColumns & Partial<CallColumns>>(sql, [tabId, seq], 'tab-call')
-    if (row === undefined) return undefined
-    this.#know(tabOf(row))
-    return row.body === null ? undefined : callOf(row as CallColumns)
+  call(tabId: TxId, seq: number): Promise<TabCallRow | undefined> {
+    return this.#reads.ask({ tabId, seq })
   }
 
   async reserve(call: ReservedTabCall, bounds: ReserveBounds): Promise<Reservation> {
@@ -121,25 +123,14 @@ export class PostgresTabStore implements TabStore {
   }
 
   async commit(ended: readonly EndedTabCall[], seal: SealCall): Promise<readonly (AnsweredTabRow | null)[]> {
-    const { tabs, answers } = await this.#database.transaction(async (query) => {
-      const group = await this.#lock(query, ended)
-      const sealed: SealedCall[] = []
-      const answers = ended.map((end) => {
-        const id = callIdOf(end.call)
-        const known = group.calls.get(id)
-        if (known === undefined) return null
-        if (known.owner !== this.#presence.id) return known.answer
-        const { tab, answered } = seal(group.tabs.get(end.call.tabId) as TabRow, end)
-        group.tabs.set(tab.tabId, tab)
-        group.calls.set(id, { owner: null, answer: answered })
-        sealed.push({ answered, ended: end })
-        return answered
-      })
-      if (sealed.length > 0) await this.#write(query, [...group.tabs.values()], sealed)
-      return { tabs: group.tabs, answers }
-    })
-    for (const tab of tabs.values()) this.#know(tab)
-    for (const { call } of ended) this.#held.delete(callIdOf(call))
+    const answered = await this.#commit(ended, seal)
+    const answers: (AnsweredTabRow | null)[] = []
+    for (const { call } of ended) {
+      const id = callIdOf(call)
+      this.#held.delete(id)
+      const known = answered.get(id) ?? (await this.call(call.tabId, call.seq))
+      answers.push(known !== undefined && isAnswered(known) ? known : null)
+    }
     return answers
   }
 
@@ -253,36 +244,67 @@ export class PostgresTabStore implements TabStore {
     }
   }
 
-  /** Locks the tabs of a group in the order of all writers, then reads its calls, which only the holder of the lock can end. */
-  async #lock(query: Query, ended: readonly EndedTabCall[]) {
-    const lock = `SELECT ${TAB_COLUMNS} FROM ${this.#schema}.tabs AS tab WHERE id = ANY ($1) ORDER BY id FOR UPDATE`
-    const ids = [...new Set(ended.map(({ call }) => call.tabId))]
-    const tabs = await query<TabColumns>(lock, [ids], 'tab-lock')
-    const read = `SELECT call.tab_id AS "tabId", call.seq, call.owner, call.body, call.result
-      FROM unnest($1::text[], $2::bigint[]) AS ended (tab_id, seq)
-      JOIN ${this.#schema}.tab_calls AS call ON call.tab_id = ended.tab_id AND call.seq = ended.seq`
-    const values = [ended.map(({ call }) => call.tabId), ended.map(({ call }) => call.seq)]
-    type Row = CallColumns & { readonly tabId: TxId; readonly seq: string; readonly owner: string | null }
-    const calls = (await query<Row>(read, values, 'tab-ended')).map((row) => {
-      const call = row.owner === this.#presence.id ? null : callOf(row)
-      const answer = call !== null && isAnswered(call) ? call : null
-      return [callIdOf({ tabId: row.tabId, seq: Number(row.seq) }), { owner: row.owner, answer }] as const
-    })
-    return { tabs: new Map(tabs.map((row) => [row.id, tabOf(row)])), calls: new Map(calls) }
+  async #read(asked: readonly CallPlace[]): Promise<readonly (TabCallRow | undefined)[]> {
+    const sql = `SELECT ${TAB_COLUMNS}, call.body, call.result, asked.at
+      FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS asked (tab_id, seq, at)
+      JOIN ${this.#schema}.tabs AS tab ON tab.id = asked.tab_id
+      LEFT JOIN ${this.#schema}.tab_calls AS call ON call.tab_id = asked.tab_id AND call.seq = asked.seq`
+    type Row = TabColumns & { readonly at: string } & (CallColumns | { readonly body: null })
+    const rows = await this.#database.query<Row>(sql, placesOf(asked), 'tab-calls')
+    const found: (TabCallRow | undefined)[] = asked.map(() => undefined)
+    for (const row of rows) {
+      this.#know(tabOf(row))
+      if (row.body !== null) found[Number(row.at) - 1] = callOf(row)
+    }
+    return found
   }
 
-  async #write(query: Query, tabs: readonly TabRow[], calls: readonly SealedCall[]): Promise<void> {
+  /**
+   * One durable transaction. It locks the tabs in the order of all writers, then looks which calls are still this replica's:
+   * who holds a tab decides about its calls.
+   */
+  #commit(ended: readonly EndedTabCall[], seal: SealCall): Promise<ReadonlyMap<string, AnsweredTabRow>> {
+    const lock = `SELECT ${TAB_COLUMNS} FROM ${this.#schema}.tabs AS tab WHERE id = ANY ($1) ORDER BY id FOR UPDATE`
+    const look = `SELECT call.tab_id AS "tabId", call.seq FROM unnest($1::text[], $2::bigint[]) AS ended (tab_id, seq)
+      JOIN ${this.#schema}.tab_calls AS call ON call.tab_id = ended.tab_id AND call.seq = ended.seq WHERE call.owner = $3`
+    const [tabIds, seqs] = placesOf(ended.map(({ call }) => call))
+    return this.#database.transaction(async (query) => {
+      const [rows, mine] = await Promise.all([
+        query<TabColumns>(lock, [tabIds], 'tab-lock'),
+        query<{ tabId: TxId; seq: string }>(look, [tabIds, seqs, this.#presence.id], 'tab-mine'),
+      ])
+      const tabs = new Map(rows.map((row) => [row.id, tabOf(row)]))
+      const open = new Set(mine.map(({ tabId, seq }) => callIdOf({ tabId, seq: Number(seq) })))
+      const sealed: SealedCall[] = []
+      for (const end of ended) {
+        // A call can end twice in one group; its first end counts.
+        if (!open.delete(callIdOf(end.call))) continue
+        const { tab, answered } = seal(tabs.get(end.call.tabId) as TabRow, end)
+        tabs.set(tab.tabId, tab)
+        sealed.push({ answered, ended: end })
+      }
+      if (sealed.length > 0) void this.#write(query, [...tabs.values()], sealed)
+      for (const tab of tabs.values()) this.#know(tab)
+      return new Map(sealed.map(({ answered }) => [callIdOf(answered), answered]))
+    })
+  }
+
+  #write(query: Query, tabs: readonly TabRow[], calls: readonly SealedCall[]): Promise<unknown> {
     const sql = `WITH ended AS (
-        UPDATE ${this.#schema}.tab_calls AS call SET owner = NULL, must_end = false, body = ended.body, n = ended.n,
-          finished_at = ended.finished_at, bytes = ended.bytes, result = ended.result
+        UPDATE ${this.#schema}.tab_calls AS call SET owner = NULL, must_end = false, body = given.body, n = given.n,
+          finished_at = given.finished_at, bytes = given.bytes, result = given.result
         FROM unnest($8::text[], $9::bigint[], $10::text[], $11::bigint[], $12::bigint[], $13::integer[], $14::text[])
-          AS ended (tab_id, seq, body, n, finished_at, bytes, result)
-        WHERE call.tab_id = ended.tab_id AND call.seq = ended.seq
+          AS given (tab_id, seq, body, n, finished_at, bytes, result)
+        WHERE call.tab_id = given.tab_id AND call.seq = given.seq
       ) UPDATE ${this.#schema}.tabs AS tab SET charged = row.charged, reserved = row.reserved, receipts = row.receipts,
           low = row.low, used = row.used, last_receipt = row.last_receipt
         FROM unnest($1::text[], $2::numeric[], $3::numeric[], $4::bigint[], $5::bigint[], $6::bytea[], $7::text[])
           AS row (id, charged, reserved, receipts, low, used, last_receipt)
         WHERE tab.id = row.id`
-    await query(sql, [...tabArrays(tabs), ...callArrays(calls)], 'tab-commit')
+    return query(sql, [...tabArrays(tabs), ...callArrays(calls)], 'tab-commit')
   }
+}
+
+function placesOf(calls: readonly CallPlace[]): readonly [readonly TxId[], readonly number[]] {
+  return [calls.map(({ tabId }) => tabId), calls.map(({ seq }) => seq)]
 }

@@ -8,32 +8,34 @@ interface Waiting<Q, A> {
 }
 
 /**
- * Asks questions in groups. No timer gathers them: the next group is asked when the last is answered, so a lone question waits
- * for nothing. `ask` answers in the order of the questions.
+ * Asks questions with the same key in groups. No timer gathers them: the next group is asked when the last is answered, so a
+ * lone question waits for nothing. `ask` answers in the order of the questions.
  */
 export class Gathered<Q, A> {
   readonly #ask: (questions: readonly Q[]) => Promise<readonly A[]>
-  #waiting: Waiting<Q, A>[] = []
-  #isAsking = false
+  /** Questions of the keys that are being asked for. */
+  readonly #waiting = new Map<string, Waiting<Q, A>[]>()
 
   constructor(ask: (questions: readonly Q[]) => Promise<readonly A[]>) {
     this.#ask = ask
   }
 
   /** The answer, or the error of its group. */
-  ask(question: Q): Promise<A> {
+  ask(key: string, question: Q): Promise<A> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ question, resolve, reject })
-      if (!this.#isAsking) void this.#run()
+      const waiting = this.#waiting.get(key)
+      const one = { question, resolve, reject }
+      if (waiting !== undefined) waiting.push(one)
+      else void this.#run(key, [one])
     })
   }
 
-  async #run(): Promise<void> {
-    this.#isAsking = true
+  async #run(key: string, waiting: Waiting<Q, A>[]): Promise<void> {
+    this.#waiting.set(key, waiting)
     // Questions of this turn of the event loop belong to the first group.
     await null
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, TOGETHER_MAX)
+    while (waiting.length > 0) {
+      const group = waiting.splice(0, TOGETHER_MAX)
       try {
         const answers = await this.#ask(group.map(({ question }) => question))
         for (const [i, { resolve }] of group.entries()) resolve(answers[i] as A)
@@ -41,6 +43,6 @@ export class Gathered<Q, A> {
         for (const { reject } of group) reject(error)
       }
     }
-    this.#isAsking = false
+    this.#waiting.delete(key)
   }
 }

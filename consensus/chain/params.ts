@@ -6,6 +6,7 @@ import { SUPPLY_BOUND } from '../primitives/amount.ts'
 import { assert } from '../primitives/assert.ts'
 import type { Address } from '../primitives/ids.ts'
 import { BRIDGE_NETWORKS_MAX } from '../tx/bridge-payloads.ts'
+import type { TabRules } from '../tx/rules.ts'
 import { assertSuccession } from './succession.ts'
 
 /** All rules in force at a height. */
@@ -114,6 +115,28 @@ function assertRules({ block, tx, coin, market, token, staking, bridge }: Rules)
   assertPricing(market, tx)
   assertStaking(staking, tx)
   assertBridge(bridge, tx)
+  if (tx.tabs !== undefined) assertTabs(tx.tabs, tx)
+}
+
+/** Records that the end of a tab writes: tab, payer account, totals, list of due tabs. */
+const TAB_RETURN_WRITES = 4
+/** Records that moving it to another height writes: two lists of due tabs. */
+const TAB_MOVE_WRITES = 2
+/** Most terms and close delays together: each can bring a block full of tabs to one height. */
+const TAB_HEIGHTS_MAX = 16
+
+function assertTabs(tabs: TabRules, { weight }: Rules['tx']): void {
+  const { terms, closeDelays, depositMin, callBurn, countedAmount, burnDivisor } = tabs
+  assert(
+    [...terms, ...closeDelays].every((blocks) => Number.isSafeInteger(blocks) && blocks >= 1 && blocks < DELAY_BOUND),
+    'terms and close delays of tabs are whole numbers of blocks',
+  )
+  assert(terms.length > 0 && closeDelays.length > 0, 'tabs have terms and close delays')
+  assert(terms.length + closeDelays.length <= TAB_HEIGHTS_MAX, 'tabs due in one block are bounded')
+  assert(depositMin >= 1n && countedAmount >= 1n && burnDivisor >= 1n, 'amounts and divisors of tabs are at least 1')
+  assert(callBurn >= 0n && callBurn <= countedAmount, 'a claim burns no more than it moves')
+  assert(tabs.openReturn >= TAB_RETURN_WRITES * weight.perStateWrite, 'the opening of a tab prepays its end')
+  assert(tabs.closeMove >= TAB_MOVE_WRITES * weight.perStateWrite, 'a close prepays the move of the end')
 }
 
 function assertBlockRules(block: Rules['block']): void {

@@ -40,6 +40,11 @@ export interface RuleBook extends Protocol {
    * differ, since one node may not be upgraded yet.
    */
   readonly fingerprintAt: (height: number) => Hash
+  /**
+   * Whether a chain that followed the rules of this fingerprint up to a height also follows these. That is so without the
+   * rules about tabs: they only allow what was malformed before.
+   */
+  readonly continues: (fingerprint: Hash, height: number) => boolean
   /** Verdicts are remembered: miners and validators ask repeatedly. */
   readonly verifies: (job: SignatureJob) => boolean
   /** Remembered, too. */
@@ -53,11 +58,12 @@ export function createRuleBook(params: NetworkParams, protocol: Protocol): RuleB
   const tables = tablesByPrefix(protocol.modules)
   const genesis = computeGenesis(params, protocol.modules)
   const { chainId } = (params.steps[0] as RuleStep).rules.tx
-  const fingerprints = params.steps.map((_, i) =>
-    fingerprintOf({ ...params, steps: params.steps.slice(0, i + 1) }, protocol.modules),
-  )
-  const at = (height: number): Rules =>
-    (params.steps.findLast(({ fromHeight }) => fromHeight <= height) as RuleStep).rules
+  const fingerprintsOf = (steps: readonly RuleStep[]): readonly Hash[] =>
+    steps.map((_, i) => fingerprintOf({ ...params, steps: steps.slice(0, i + 1) }, protocol.modules))
+  const fingerprints = fingerprintsOf(params.steps)
+  const untabbed = fingerprintsOf(params.steps.map(withoutTabs))
+  const stepAt = (height: number): number => params.steps.findLastIndex((step) => step.fromHeight <= height)
+  const at = (height: number): Rules => (params.steps[stepAt(height)] as RuleStep).rules
   return {
     ...protocol,
     params,
@@ -69,13 +75,19 @@ export function createRuleBook(params: NetworkParams, protocol: Protocol): RuleB
     endedAt: (height) =>
       params.steps.some(({ fromHeight }) => fromHeight > 0 && fromHeight === height) ? at(height - 1) : null,
     fingerprint: fingerprints.at(-1) as Hash,
-    fingerprintAt: (height) => fingerprints[params.steps.findLastIndex((step) => step.fromHeight <= height)] as Hash,
+    fingerprintAt: (height) => fingerprints[stepAt(height)] as Hash,
+    continues: (known, height) => [fingerprints, untabbed].some((hashes) => hashes[stepAt(height)] === known),
     tableOf: (key) => {
       const table = tables.get(key.slice(0, 2))
       assert(table !== undefined, `no table has the prefix of state key ${key}`)
       return table
     },
   }
+}
+
+function withoutTabs({ fromHeight, rules }: RuleStep): RuleStep {
+  const { tabs: _, ...tx } = rules.tx
+  return { fromHeight, rules: { ...rules, tx } }
 }
 
 /** Remembered verdicts; each is a hash and a boolean. */

@@ -2,6 +2,7 @@ import type { BlockRules } from '../block/rules.ts'
 import type { LedgerRules } from '../ledger/module.ts'
 import type { BridgeRules, MarketRules } from '../ledger/rules.ts'
 import { assert } from '../primitives/assert.ts'
+import type { TabRules } from '../tx/rules.ts'
 
 type Rules = LedgerRules & { readonly block: BlockRules }
 
@@ -31,9 +32,21 @@ export function assertSuccession(before: Rules, after: Rules): void {
   assert(after.coin.symbol === before.coin.symbol, 'the native coin keeps its symbol')
   // The cap is a state record since genesis, so a changed parameter would have no effect.
   assert(after.coin.supplyCap === before.coin.supplyCap, 'a later step keeps the supply cap')
+  assertKeptTabs(before.tx.tabs, after.tx.tabs)
   assertSamePrices(before.market, after.market)
   assertSameBridge(before.bridge, after.bridge)
   assertSameWork(before.block, after.block)
+}
+
+/** Open tabs end by the rules of their opening, and a payer may still name a delay that it relied on. */
+function assertKeptTabs(before: TabRules | undefined, after: TabRules | undefined): void {
+  if (before === undefined) return
+  assert(after !== undefined, 'a later step keeps tabs')
+  assert(
+    before.terms.every((term) => after.terms.includes(term)) &&
+      before.closeDelays.every((delay) => after.closeDelays.includes(delay)),
+    'a later step keeps every term and close delay of tabs',
+  )
 }
 
 function assertSamePrices(before: MarketRules, after: MarketRules): void {

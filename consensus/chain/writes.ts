@@ -5,7 +5,7 @@ import { assert } from '../primitives/assert.ts'
 import { equal, fromHex, toHex } from '../primitives/bytes.ts'
 import { byteVector, container, decodeOwn, encode, list, safeUint64 } from '../primitives/codec.ts'
 import { type Fault, fault } from '../primitives/fault.ts'
-import type { Address, BlockId } from '../primitives/ids.ts'
+import type { Address, BlockId, Hash } from '../primitives/ids.ts'
 import { encodeText } from '../primitives/text.ts'
 import type { StateKey } from '../state/table.ts'
 import type { TreeUpdate } from '../state/tree.ts'
@@ -252,8 +252,8 @@ function checkRules(
   // Releases before this mark knew only the first step.
   const known = mark === undefined ? stepsOf(ruleBook).slice(0, 1) : decodeOwn(RULES_MARK, mark)
   const wentBy = known.findLast(({ fromHeight }) => fromHeight <= height)
-  const same = wentBy !== undefined && toHex(wentBy.fingerprint) === ruleBook.fingerprintAt(height)
-  return same ? null : fault('storage/other-rules', { folder, height })
+  const isKept = wentBy !== undefined && ruleBook.continues(toHex(wentBy.fingerprint) as Hash, height)
+  return isKept ? null : fault('storage/other-rules', { folder, height })
 }
 
 function stepsOf({ params, fingerprintAt }: RuleBook) {

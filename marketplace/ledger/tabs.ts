@@ -2,7 +2,15 @@ import { credit, debit } from '../../consensus/ledger/account.ts'
 import type { BlockContext, KindHandler, LedgerModule, StateRecord, TxContext } from '../../consensus/ledger/module.ts'
 import { OUTCOME_NUMBERS, OUTCOME_OK, type OutcomeCode } from '../../consensus/ledger/outcome.ts'
 import { burnNative } from '../../consensus/ledger/supply.ts'
-import { type Amount, add, amount, mulDivUp, subtractProven, ZERO } from '../../consensus/primitives/amount.ts'
+import {
+  type Amount,
+  add,
+  amount,
+  mulDivDown,
+  mulDivUp,
+  subtractProven,
+  ZERO,
+} from '../../consensus/primitives/amount.ts'
 import { assert } from '../../consensus/primitives/assert.ts'
 import { fromHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
@@ -170,7 +178,7 @@ function settleEntry({ overlay, rules }: TxContext, tab: Tab, entry: ClaimEntry)
   const tabs = rules.tx.tabs as TabRules
   const difference = subtractProven(claimed, tab.claimed)
   const counted = services.map(({ serviceId, calls, amount: charged }) => {
-    const most = charged / tabs.countedAmount
+    const most = mulDivDown(charged, 1n, tabs.countedAmount)
     return { serviceId, charged, calls: most < BigInt(calls) ? Number(most) : calls }
   })
   const burned = burnOf(
@@ -243,7 +251,11 @@ function* relistDues(overlay: Overlay, records: Iterable<StateRecord>): Iterable
     if (++seen % RELISTED_PER_STEP === 0) yield
   }
   for (const [due, added] of found) {
-    overlay.put(TAB_DUES, due, [...(overlay.get(TAB_DUES, due) ?? []), ...added].sort())
+    overlay.put(
+      TAB_DUES,
+      due,
+      [...(overlay.get(TAB_DUES, due) ?? []), ...added].sort((a, b) => (a < b ? -1 : 1)),
+    )
     yield
   }
 }

@@ -384,8 +384,12 @@ function quoted({ body, header }: QuoteAnswer, headers: Readonly<Record<string, 
   return { status: 402, content: body, contentType: JSON_TYPE, headers: all }
 }
 
-function factsOf({ requestId, baseUrl, query }: CallRequest) {
-  return { requestId, baseUrl, rail: query.rail }
+function factsOf({ requestId, baseUrl, params, query }: CallRequest) {
+  const path = 'serviceId' in params ? `/api/x402/${params.serviceId}` : '/api/x402'
+  // Some clients pay only if the resource is the very URL that they called, so the words stay in their order.
+  const words = Object.entries(query).map(([name, value]) => `${name}=${value}`)
+  const resource = `${baseUrl}${path}${words.length === 0 ? '' : `?${words.join('&')}`}`
+  return { requestId, baseUrl, rail: query.rail, resource }
 }
 
 interface Meant {

@@ -101,6 +101,7 @@ function dollarOption(
       network: network.word,
       maxAmountRequired: amount.toString(),
       amount: dollarsOf(asset, amount),
+      // Whatever URL was called: clients of version 1 can read only the answer at this one.
       resource: resourceUrl(baseUrl, serviceId, 'stable'),
       description,
       mimeType: 'application/json',

@@ -34,6 +34,8 @@ export interface RequestFacts {
   readonly baseUrl: string
   /** Leaves only the options of one rail. */
   readonly rail?: Rail | undefined
+  /** URL of the resource in x402 version 2. Default: the service's own URL, with the rail. */
+  readonly resource?: string | undefined
 }
 
 interface TextFacts extends Omit<RequestFacts, 'requestId'> {
@@ -43,7 +45,7 @@ interface TextFacts extends Omit<RequestFacts, 'requestId'> {
   readonly isPaid?: boolean | undefined
 }
 
-/** Maximum texts kept. There is one for each service, base address, rail, and state of the options. */
+/** Maximum texts kept. There is one for each service, base address, resource, rail, and state of the options. */
 const TEXTS_MAX = 4_000
 const ERROR_CHARS_MAX = 90
 
@@ -77,37 +79,39 @@ export class QuoteBook {
     return { body, header: base64(termsText(inHeader(faultMessage(fault)), terms)) }
   }
 
-  /** Terms in x402 version 2, for MCP and A2A. `resource` replaces the URL of the resource. */
+  /** Terms in x402 version 2, for MCP, A2A and catalogues. */
   terms(
     offer: Offer,
-    facts: RequestFacts & TextFacts & { readonly resource: string; readonly cause?: Fault | undefined },
+    facts: RequestFacts & TextFacts & { readonly cause?: Fault | undefined },
   ): Readonly<Record<string, unknown>> {
     const { error, terms } = this.#text(offer, facts)
     const { cause, isWithheld } = facts
     const message = cause === undefined ? '' : faultMessage(cause)
     const refusal = isWithheld ? `${asSentence(message)} Do not pay now: correct the request first.` : message
     const said = cause === undefined ? error : JSON.stringify(refusal)
-    const whole = JSON.parse(termsText(said, terms)) as { readonly resource: object }
-    return { ...whole, resource: { ...whole.resource, url: facts.resource } }
+    return JSON.parse(termsText(said, terms)) as Readonly<Record<string, unknown>>
   }
 
-  #text(offer: Offer, { baseUrl, rail, isWithheld = false, isPaid = false }: TextFacts): QuoteText {
+  #text(offer: Offer, facts: TextFacts): QuoteText {
     const { shop, stable } = this.#market
-    const key = `${offer.definition.serviceId} ${rail ?? ''} ${isWithheld} ${isPaid} ${baseUrl}`
+    const { baseUrl, rail, resource, isWithheld = false, isPaid = false } = facts
+    const key = `${offer.definition.serviceId} ${rail ?? ''} ${isWithheld} ${isPaid} ${resource ?? ''} ${baseUrl}`
     const { head, moving } = this.#chain
     const ready = offer.definition.ready(shop.context)
     const unready = ready.available ? '' : ready.reason
     const stamp = `${head.id} ${moving} ${shop.closedBecause ?? ''} ${stable?.closedBecause ?? ''} ${unready}`
     const known = this.#texts.get(key)
     if (known?.stamp === stamp) return known
-    const text = { stamp, ...this.#compose(offer, { baseUrl, rail, isWithheld, isPaid }) }
+    const text = { stamp, ...this.#compose(offer, facts) }
     if (this.#texts.size >= TEXTS_MAX) this.#texts.clear()
     this.#texts.set(key, text)
     return text
   }
 
-  #compose(offer: Offer, { baseUrl, rail, isWithheld = false, isPaid }: TextFacts): Omit<QuoteText, 'stamp'> {
+  #compose(offer: Offer, facts: TextFacts): Omit<QuoteText, 'stamp'> {
+    const { baseUrl, rail, isWithheld = false, isPaid = false } = facts
     const { serviceId, name } = offer.definition
+    const { resource = resourceUrl(baseUrl, serviceId, rail) } = facts
     const state = offerState(this.#chain, this.#market, offer)
     const reason = reasonOver(state, rail)
     const basis = { chain: this.#chain, market: this.#market, offer, baseUrl }
@@ -127,9 +131,8 @@ export class QuoteBook {
       expiresAt: moment(this.#expiryMs(state.native.quote?.validUntil)),
       ...shownOptions(options, 'v1', isWithheld),
     }
-    const stable = this.#market.stable !== null && rail !== 'native'
     const terms = {
-      resource: offerResource(offer.definition, resourceUrl(baseUrl, serviceId, stable ? 'stable' : undefined)),
+      resource: offerResource(offer.definition, resource),
       ...shownOptions(options, 'v2', isWithheld),
       extensions: offerExtensions(offer.definition),
     }

@@ -1,8 +1,9 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
-import { offerState } from '../cashier/offer-state.ts'
+import { type OfferState, offerState } from '../cashier/offer-state.ts'
 import { usdNumber } from '../json/chain-json.ts'
 import { withTextsCut } from '../market/sample-texts.ts'
 import type { MarketApi } from '../node/node-api.ts'
+import { type DollarPrice, paymentInfo } from './payment-info.ts'
 
 /** The facts of a service that its operation shows. */
 export interface ServiceOperation {
@@ -13,16 +14,25 @@ export interface ServiceOperation {
   readonly example: string
   readonly sample: object
   readonly priceUsd: number
+  /** Null if dollars are not taken for it now. */
+  readonly dollars: DollarPrice | null
 }
 
 /** The services that can be bought now. */
 export function serviceOperations(chain: Chain, market: MarketApi): readonly ServiceOperation[] {
   return market.shop.offers.flatMap((offer) => {
     const { serviceId, name, description, requestFormat, example, sample } = offer.definition
-    const { reason, priceUsdMicros } = offerState(chain, market, offer)
-    if (reason !== null) return []
-    return [{ serviceId, name, description, requestFormat, example, sample, priceUsd: usdNumber(priceUsdMicros) }]
+    const state = offerState(chain, market, offer)
+    if (state.reason !== null) return []
+    const prices = { priceUsd: usdNumber(state.priceUsdMicros), dollars: dollarPrice(market, state) }
+    return [{ serviceId, name, description, requestFormat, example, sample, ...prices }]
   })
+}
+
+function dollarPrice({ stable: rail }: MarketApi, { stable: state }: OfferState): DollarPrice | null {
+  if (rail === null || state === null || state.reason !== null) return null
+  const { asset, network } = rail.terms
+  return { amount: state.amount.toString(), asset, network: network.caip2 }
 }
 
 /** The service in the recorded examples of the general operation. */
@@ -36,13 +46,12 @@ interface Response {
 
 /** The general operation with one service's price, format and examples. */
 export function serviceOperation(service: ServiceOperation, general: object): object {
-  const { serviceId, name, description, requestFormat, example, priceUsd } = service
+  const { serviceId, name, description, requestFormat, example, priceUsd, dollars } = service
   const { parameters, requestBody, responses, ...rest } = general as {
     readonly parameters: readonly { readonly in: string }[]
     readonly responses: Readonly<Record<string, Response>>
     readonly requestBody: { readonly content: Readonly<Record<string, object>> }
   }
-  const price = priceUsd.toString()
   const content = { 'application/json': { ...requestBody.content['application/json'], example: { request: example } } }
   return {
     ...rest,
@@ -54,7 +63,7 @@ export function serviceOperation(service: ServiceOperation, general: object): ob
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, response]) => [status, ownResponse(service, response)]),
     ),
-    'x-payment-info': { protocols: ['x402'], price: { mode: 'dynamic', currency: 'USD', min: price, max: price } },
+    'x-payment-info': paymentInfo(priceUsd.toString(), dollars),
   }
 }
 

@@ -7,6 +7,7 @@ import { ROUTES } from '../contract/table.ts'
 import { FORM_TYPE } from '../edge/form.ts'
 import recorded from '../openapi-examples.json' with { type: 'json' }
 import { type ServiceOperation, serviceOperation } from './openapi-services.ts'
+import { type DollarPrice, paymentInfo, serviceInfo } from './payment-info.ts'
 
 interface OperationExamples {
   readonly request?: unknown
@@ -47,9 +48,11 @@ const REFERENCES: ReadonlyMap<string, string> = new Map(
 export function openApiDocument(baseUrl: string, services: readonly ServiceOperation[] = []): object {
   const paths: Record<string, Record<string, object>> = {}
   const responses: SharedResponses = {}
+  const dollars = services.find((service) => service.dollars !== null)?.dollars ?? null
+  const anyDollars = dollars && { ...dollars, amount: null }
   for (const route of Object.values(ROUTES) as readonly Route[]) {
     const operations = paths[route.path] ?? {}
-    operations[route.method.toLowerCase()] = operationOf(route, responses)
+    operations[route.method.toLowerCase()] = operationOf(route, responses, anyDollars)
     paths[route.path] = operations
   }
   for (const service of services) {
@@ -66,6 +69,7 @@ export function openApiDocument(baseUrl: string, services: readonly ServiceOpera
         'Additive changes only: within /api/v1 nothing is renamed or retyped, and what goes is announced with `Deprecation` and `Sunset` headers six months ahead. Amounts are base units in decimal text unless a field is typed as a number of coins.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
+    'x-service-info': serviceInfo(baseUrl),
     servers: [{ url: baseUrl }],
     tags: TAGS,
     security: [],
@@ -98,7 +102,7 @@ export function openApiText(baseUrl: string, services: readonly ServiceOperation
 
 type SharedResponses = Record<string, object>
 
-function operationOf(route: Route, shared: SharedResponses): object {
+function operationOf(route: Route, shared: SharedResponses, dollars: DollarPrice | null = null): object {
   const responses = responsesOf(route, shared)
   const parameters = [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query')]
   return {
@@ -110,9 +114,7 @@ function operationOf(route: Route, shared: SharedResponses): object {
     ...(route.body === undefined ? {} : { requestBody: requestBodyOf(route) }),
     ...(route.operator === undefined ? {} : { security: securityOf(route.operator) }),
     ...(route.needsKey === true && { security: [{ apiKey: [] }] }),
-    ...(route.isPaid === true
-      ? { 'x-payment-info': { protocols: ['x402'], price: { mode: 'dynamic', currency: 'USD' } } }
-      : {}),
+    ...(route.isPaid === true ? { 'x-payment-info': paymentInfo(null, dollars) } : {}),
     responses,
   }
 }

@@ -126,6 +126,7 @@ async function build(
   const told = (cause: Fault): void => onFault(`stablecoin refund to ${String(cause.detail.payer)}`, cause)
   const refunder = new Refunder({ ...shared, terms, wallet: wallet.value, onFault: told })
   const { shop, workshop, settings } = market
+  // The address that catalogues of facilitators list: clients of both versions of x402 can read the answer there.
   const urlOf = (serviceId: string): string =>
     resourceUrl(config.rpc.publicUrl ?? localUrl(config.rpc), serviceId, 'stable')
   const offerOf = (serviceId: string): OwnOffer => ownOffer(shop.offer(serviceId)?.definition, urlOf(serviceId))

@@ -132,13 +132,13 @@ export class LevelTabStore implements TabStore {
     return [...this.#reserved.values()]
   }
 
-  commit(ended: readonly EndedTabCall[], seal: SealCall): Promise<readonly AnsweredTabRow[]> {
+  commit(ended: readonly EndedTabCall[], seal: SealCall): Promise<readonly (AnsweredTabRow | null)[]> {
     return this.#locks.run(WRITES, async () => {
       const batch: Write[] = []
       const touched = new Map<TxId, TabRow>()
       const answers = ended.map((end) => {
         const { tabId, seq } = end.call
-        if (!this.#reserved.has(callIdOf(end.call))) return this.#answered(tabId, seq)
+        if (!this.#reserved.has(callIdOf(end.call))) return this.#answered(tabId, seq) ?? null
         const sealed = seal(this.peek(tabId) as TabRow, end)
         this.#keep(sealed.tab)
         touched.set(tabId, sealed.tab)
@@ -149,7 +149,7 @@ export class LevelTabStore implements TabStore {
       if (batch.length > 0) await this.#write(batch)
       for (const { call } of ended) this.#reserved.delete(callIdOf(call))
       for (const tabId of touched.keys()) this.#rest(tabId)
-      return answers as readonly AnsweredTabRow[]
+      return answers
     })
   }
 

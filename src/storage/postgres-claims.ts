@@ -11,10 +11,11 @@ import {
   type SharedClaims,
   type StoredClaim,
 } from '../../marketplace/till/claim-store.ts'
-import { PostgresDatabase } from './postgres-database.ts'
+import { codeOf, PostgresDatabase, UNIQUE_VIOLATION } from './postgres-database.ts'
 import type { PostgresPlace } from './postgres-place.ts'
 import { Presence } from './postgres-presence.ts'
 import { migrate, NAMES_INDEX } from './postgres-schema.ts'
+import { PostgresTabStore } from './postgres-tabs.ts'
 
 /** What the claims of an operator need. */
 export interface PostgresClaimsOptions {
@@ -32,7 +33,6 @@ export interface PostgresClaimsOptions {
 const CONNECTIONS_MAX = 10
 /** State code of a write whose owner is not registered: another replica has declared this one dead. */
 const FOREIGN_KEY_VIOLATION = '23503'
-const UNIQUE_VIOLATION = '23505'
 /** A claim can be released between a refused insert and the read after it. Then both are repeated, at most this often. */
 const CLAIM_TRIES = 5
 /** Results that one statement lists or forgets: even a server on a slow disk must finish in time. */
@@ -100,13 +100,34 @@ export class PostgresClaims {
 
   /** Closing the last store closes the connections. */
   store<C extends StoredClaim>(kind: ClaimKind<C>): PostgresClaimStore<C> {
+    return new PostgresClaimStore(kind, this.#database, this.#presence, this.#closing())
+  }
+
+  /** The calls on tabs. Counts as a store. */
+  tabs(): PostgresTabStore {
+    return new PostgresTabStore(this.#database, this.#presence, this.#closing())
+  }
+
+  /** A secret that all replicas share, made by the first one that asks for it. */
+  async secret(name: string, make: () => Uint8Array): Promise<Uint8Array> {
+    const { schema } = this.#database
+    const put = `INSERT INTO ${schema}.secrets (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`
+    const read = `SELECT value FROM ${schema}.secrets WHERE name = $1`
+    const look = () => this.#database.query<{ value: Uint8Array }>(read, [name])
+    const [known] = await look()
+    if (known !== undefined) return Uint8Array.from(known.value)
+    await this.#database.query(put, [name, Buffer.from(make())])
+    return Uint8Array.from((await look())[0]?.value as Uint8Array)
+  }
+
+  #closing(): () => Promise<void> {
     this.#stores += 1
-    return new PostgresClaimStore(kind, this.#database, this.#presence, async () => {
+    return async () => {
       this.#stores -= 1
       if (this.#stores > 0) return
       await this.#presence.leave()
       await this.#close()
-    })
+    }
   }
 }
 
@@ -337,8 +358,4 @@ function placeOf(place: Place | undefined): string | null {
 function isNameTaken(error: unknown): boolean {
   if (!(error instanceof ClaimsAway) || codeOf(error) !== UNIQUE_VIOLATION) return false
   return (error.cause as { constraint?: string }).constraint === NAMES_INDEX
-}
-
-function codeOf({ cause }: ClaimsAway): string | undefined {
-  return (cause as { code?: string } | undefined)?.code
 }

@@ -1,16 +1,18 @@
-import type { Pool, PoolClient } from 'pg'
+import type { Pool, PoolClient, QueryConfig } from 'pg'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { ClaimsAway } from '../../marketplace/till/claim-store.ts'
 import type { PostgresPlace } from './postgres-place.ts'
 
-/** Runs a query with its values; rows are as the driver reads them. */
-export type Query = <R extends object>(sql: string, values?: readonly unknown[]) => Promise<readonly R[]>
+/** Runs a query with its values; rows are as the driver reads them. Each connection plans a query with a name only once. */
+export type Query = <R extends object>(sql: string, values?: readonly unknown[], name?: string) => Promise<readonly R[]>
 
 /** Maximum wait for a connection, free or new. */
 const CONNECT_MS = 5_000
 /** Maximum time of a statement on the server, and the slightly longer wait for its answer. */
 const STATEMENT_MS = 5_000
 const ANSWER_MS = 7_000
+/** State code of a write of a row that is there. */
+export const UNIQUE_VIOLATION = '23505'
 /** Class of the state codes for constraint violations. */
 const CONSTRAINT_CLASS = '23'
 
@@ -49,6 +51,7 @@ export class PostgresDatabase {
       statement_timeout: STATEMENT_MS,
       query_timeout: ANSWER_MS,
       keepAlive: true,
+      pipeline: true,
       allowExitOnIdle: true,
       application_name: 'farthing',
       options: SESSION.map((setting) => `-c ${setting}`).join(' '),
@@ -66,9 +69,10 @@ export class PostgresDatabase {
     return this.#losses
   }
 
-  query: Query = <R extends object>(sql: string, values: readonly unknown[] = []) =>
-    this.#tell(async () => (await this.#pool.query<R>(sql, [...values])).rows)
+  query: Query = <R extends object>(...query: Parameters<Query>) =>
+    this.#tell(async () => (await this.#pool.query<R>(configOf(...query))).rows)
 
+  /** Queries that `work` does not wait for are sent without waiting for the answers to those before; all must succeed. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
     return this.#tell(async () => {
       const client = await this.#pool.connect()
@@ -108,13 +112,24 @@ export class PostgresDatabase {
 }
 
 async function inTransaction<T>(client: PoolClient, work: (query: Query) => Promise<T>): Promise<T> {
-  await client.query('BEGIN')
-  const result = await work(
-    async <R extends object>(sql: string, values: readonly unknown[] = []) =>
-      (await client.query<R>(sql, [...values])).rows,
-  )
-  await client.query('COMMIT')
+  const sent: Promise<unknown>[] = []
+  const send = <R extends object>(...query: Parameters<Query>): Promise<readonly R[]> => {
+    const rows = client.query<R>(configOf(...query)).then((answer) => answer.rows)
+    rows.catch(ignore)
+    sent.push(rows)
+    return rows
+  }
+  void send('BEGIN')
+  const result = await work(send)
+  void send('COMMIT')
+  // After a query that failed, `COMMIT` takes everything back.
+  await Promise.all(sent)
   return result
+}
+
+/** A query without values may have several statements. */
+function configOf(...[text, values = [], name]: Parameters<Query>): QueryConfig {
+  return { text, values: [...values], ...(name !== undefined && { name }) }
 }
 
 /** Whether the server refused a row by a constraint: that is an answer, not an outage. */
@@ -130,6 +145,11 @@ function reasonOf(error: unknown): string {
   const { code, message = '' } = (error ?? {}) as { code?: string; message?: string }
   if (code !== undefined) return code
   return /timeout/i.test(message) ? 'timeout' : 'connection lost'
+}
+
+/** The server's state code of a failed query. */
+export function codeOf({ cause }: ClaimsAway): string | undefined {
+  return (cause as { code?: string } | undefined)?.code
 }
 
 /** The message of the driver or the server, for the operator who starts a node; it contains no password. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Timers } from '../../consensus/chain/ports.ts'
 import { ClaimsAway, type SharedClaims } from '../../marketplace/till/claim-store.ts'
 import type { PostgresDatabase } from './postgres-database.ts'
+import { inheritTabs } from './postgres-tab-heir.ts'
 
 /** What a replica's presence needs. */
 export interface PresenceOptions {
@@ -129,9 +130,12 @@ export class Presence implements SharedClaims {
     const values = [leaseMs, this.id]
     if ((await database.query(dead, values)).length === 0) return
     // Locks and checks again: a replica that returns just now either stays alive or finds its row gone.
-    const moved = await database.transaction(async (query) =>
-      this.#inherit(query, await query<{ id: string }>(`${dead} FOR UPDATE SKIP LOCKED`, values)),
-    )
+    const moved = await database.transaction(async (query) => {
+      // While this replica takes over, no other one takes over from it: they could wait for each other.
+      const self = `SELECT id FROM ${database.schema}.replicas WHERE id = $1 FOR KEY SHARE`
+      if ((await query(self, [this.id])).length === 0) return 0
+      return this.#inherit(query, await query<{ id: string }>(`${dead} FOR UPDATE SKIP LOCKED`, values))
+    })
     if (moved > 0) this.#arrivals += 1
   }
 
@@ -143,8 +147,9 @@ export class Presence implements SharedClaims {
       this.id,
       ids,
     ])
+    const calls = await inheritTabs(query, { schema, heir: this.id, from: ids })
     await query(`DELETE FROM ${schema}.replicas WHERE id = ANY ($1)`, [ids])
-    return moved.length
+    return moved.length + calls
   }
 }
 

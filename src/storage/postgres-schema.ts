@@ -51,6 +51,48 @@ const STEPS: readonly ((schema: string) => string)[] = [
       ADD COLUMN payer text, ADD COLUMN price numeric NOT NULL DEFAULT 0, ADD COLUMN delivered boolean NOT NULL DEFAULT false;`,
   // Older releases wrote rows without a service. Such rows count for any service.
   (schema) => `ALTER TABLE ${schema}.claims ADD COLUMN service text;`,
+  // A call is under way if and only if it has an owner. `must_end`: its work was begun and must not be done twice. Rows of
+  // tabs change with every call: half-empty pages let them change in place. `claimer`: the replica that claims for the tabs.
+  (schema) => `
+    CREATE TABLE ${schema}.tabs (
+      id text COLLATE "C" PRIMARY KEY,
+      charged numeric NOT NULL DEFAULT 0,
+      reserved numeric NOT NULL DEFAULT 0,
+      receipts bigint NOT NULL DEFAULT 0,
+      low bigint NOT NULL,
+      used bytea NOT NULL,
+      seq_max bigint NOT NULL DEFAULT 0,
+      ceiling numeric NOT NULL DEFAULT 0,
+      voucher text,
+      last_receipt text,
+      refund_asked_at bigint,
+      lost_receipt bigint,
+      final_receipts bigint NOT NULL DEFAULT 0,
+      ended_at bigint
+    ) WITH (fillfactor = 50);
+    CREATE TABLE ${schema}.tab_calls (
+      tab_id text COLLATE "C" NOT NULL,
+      seq bigint NOT NULL,
+      owner text REFERENCES ${schema}.replicas (id),
+      must_end boolean NOT NULL DEFAULT false,
+      price numeric NOT NULL,
+      body text NOT NULL,
+      n bigint,
+      finished_at bigint,
+      bytes integer,
+      result text,
+      PRIMARY KEY (tab_id, seq)
+    );
+    CREATE UNIQUE INDEX tab_calls_by_receipt ON ${schema}.tab_calls (tab_id, n) WHERE n IS NOT NULL;
+    CREATE INDEX tab_calls_by_owner ON ${schema}.tab_calls (owner) WHERE owner IS NOT NULL;
+    CREATE INDEX tab_results_by_time ON ${schema}.tab_calls (finished_at, tab_id, seq) WHERE result IS NOT NULL;
+    CREATE TABLE ${schema}.tab_claims (
+      id text COLLATE "C" PRIMARY KEY,
+      made_at bigint NOT NULL,
+      body text NOT NULL
+    );
+    CREATE TABLE ${schema}.secrets (name text PRIMARY KEY, value bytea NOT NULL);
+    ALTER TABLE ${schema}.about ADD COLUMN claimer text, ADD COLUMN claimer_until timestamptz;`,
 ]
 
 /**

@@ -73,6 +73,26 @@ export function claimRowOf(text: string): TabClaimRow {
   return { ...claim, entries }
 }
 
+/** JSON text of a voucher. */
+export function voucherText(voucher: HeldVoucher): string {
+  return JSON.stringify(voucherJson(voucher))
+}
+
+/** A voucher from its JSON text. */
+export function voucherFrom(text: string): HeldVoucher {
+  return voucherOf(JSON.parse(text))
+}
+
+/** JSON text of a receipt. */
+export function receiptText(receipt: SignedTabReceipt): string {
+  return JSON.stringify(receiptJson(receipt))
+}
+
+/** A receipt from its JSON text. */
+export function receiptFrom(text: string): SignedTabReceipt {
+  return receiptOf(JSON.parse(text))
+}
+
 function voucherJson(voucher: HeldVoucher) {
   return { ...voucher, ceiling: `${voucher.ceiling}` }
 }

@@ -5,5 +5,8 @@ import { removeFolder, temporaryFolder } from '../../support/processes.ts'
 
 tabStoreSuite('of one node in LevelDB', () => {
   const folder = temporaryFolder()
-  return { open: () => LevelTabStore.open(join(folder, 'tabs')), remove: async () => removeFolder(folder) }
+  return {
+    open: () => LevelTabStore.open(join(folder, 'tabs')),
+    remove: async () => removeFolder(folder),
+  }
 })

@@ -3,12 +3,14 @@ import { type BenchRow, printTable } from '../../bench/report.ts'
 import { benchClaims } from './claims.ts'
 import { benchDollarQuotes } from './quotes.ts'
 import { benchDollarSettles } from './settles.ts'
+import { benchTabs } from './tabs.ts'
 
 /** Benchmarks that need other projects' programs, by the names that choose them: `npm run bench -- quotes`. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   quotes: benchDollarQuotes,
   settles: benchDollarSettles,
   claims: benchClaims,
+  tabs: benchTabs,
 }
 
 const wanted = process.argv.slice(2)

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PaymentRequirementsSchema, x402ResponseSchema } from 'x402/types'
 import { ask } from '../../support/api.ts'
 import { Workshop } from '../../support/daemon.ts'
-import { termsOf } from './payments.ts'
+import { dollarOffer, termsOf } from './payments.ts'
 import { Shop } from './shop.ts'
 
 /** Some facilitators refuse larger payments, and clients echo most of the header in the payment. */
@@ -79,8 +79,17 @@ describe('every quote', () => {
       expect(v1).toMatchObject({ scheme: 'exact', network: 'base-sepolia', payTo: shop.payTo })
       expect(v2).toMatchObject({ scheme: 'exact', network: 'eip155:84532', payTo: shop.payTo })
       expect(v2?.amount).toBe(v1?.maxAmountRequired)
-      const resource = `${shop.url}/api/x402/${serviceId}?rail=stable`
-      expect([termsOf(reply).resource.url, (v1 as { resource?: string }).resource]).toEqual([resource, resource])
+    }
+  })
+
+  it('is for the URL that was called; generation 1 is led to the answer that it can parse', async () => {
+    for (const { serviceId } of services) {
+      const own = `${shop.url}/api/x402/${serviceId}`
+      for (const query of ['', '?rail=stable']) {
+        const reply = await shop.quote(serviceId, '', query)
+        const resources = [termsOf(reply).resource.url, dollarOffer(reply, 1).resource]
+        expect(resources).toEqual([own + query, `${own}?rail=stable`])
+      }
     }
   })
 

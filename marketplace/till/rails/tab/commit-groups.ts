@@ -20,7 +20,7 @@ export interface CommitParts {
 
 interface Waiting {
   readonly ended: EndedTabCall
-  readonly resolve: (answered: AnsweredTabRow) => void
+  readonly resolve: (answered: AnsweredTabRow | null) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -37,8 +37,8 @@ export class CommitGroups {
     this.#parts = parts
   }
 
-  /** Resolves with the answer once it is on disk. Throws {@link ClaimsAway} if the store stays away. */
-  add(ended: EndedTabCall): Promise<AnsweredTabRow> {
+  /** Resolves with the answer once it is on disk; with null if the call is with another replica by now. Throws {@link ClaimsAway} if the store stays away. */
+  add(ended: EndedTabCall): Promise<AnsweredTabRow | null> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ended, resolve, reject })
       if (!this.#isWriting) void this.#write()
@@ -53,7 +53,7 @@ export class CommitGroups {
       const group = this.#waiting.splice(0, GROUP_MAX)
       try {
         const answers = await this.#commit(group.map(({ ended }) => ended))
-        for (const [i, { resolve }] of group.entries()) resolve(answers[i] as AnsweredTabRow)
+        for (const [i, { resolve }] of group.entries()) resolve(answers[i] ?? null)
       } catch (error) {
         for (const { reject } of group) reject(error)
       }
@@ -62,7 +62,7 @@ export class CommitGroups {
   }
 
   /** Finished work must not be lost because the store is away for a moment. */
-  async #commit(ended: readonly EndedTabCall[]): Promise<readonly AnsweredTabRow[]> {
+  async #commit(ended: readonly EndedTabCall[]): Promise<readonly (AnsweredTabRow | null)[]> {
     const { store, seal, clock, timers, isAbandoned } = this.#parts
     const untilMs = clock.now() + TRY_MS
     for (;;) {

@@ -153,7 +153,7 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
       if (!isClaimed) return null
       const worked = await steps.work()
       const ended = worked?.ok === true ? this.#worked.get(worked.value) : undefined
-      return ended === undefined ? worked : ok(await this.#commits.add(ended))
+      return ended === undefined ? worked : await this.#commit(ended)
     } catch (error) {
       if (!(error instanceof ClaimsAway)) throw error
       return fail(isClaimed ? this.goesOn(call) : error.fault)
@@ -165,7 +165,7 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const { clock, shop } = this.#deps
     const definition = shop.offer(call.serviceId)?.definition
     const ended = endOf(call as ReservedTabCall, outcome, { definition, nowMs: clock.now() })
-    if (!outcome.ok) return ok(await this.#commits.add(ended))
+    if (!outcome.ok) return this.#commit(ended)
     this.#worked.set(call, ended)
     return ok(call)
   }
@@ -230,6 +230,12 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     if ((await store.tab(tabId))?.refundAskedAtMs == null) await store.mark(tabId, { refundAskedAtMs: clock.now() })
     const state = await this.stateOf(tabId)
     return state === null ? fail(fault('tab-call/unknown', { tabId })) : ok(state)
+  }
+
+  /** Null if the call is with another replica by now: then it is judged again. */
+  async #commit(ended: EndedTabCall): Promise<Ended<TabCallRow>> {
+    const answered = await this.#commits.add(ended)
+    return answered && ok(answered)
   }
 
   #taken(known: TabCallRow, order: TabOrder): Standing {

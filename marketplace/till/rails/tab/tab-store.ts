@@ -147,9 +147,10 @@ export interface TabStore {
   open(): Promise<readonly ReservedTabCall[]>
   /**
    * Writes the ends of calls in one durable step, each with its voucher, row, tab, receipt and result. `seal` is called for one call after
-   * the other, so that receipts have no holes. The answers, in the order of `ended`; a call that was answered before keeps that answer.
+   * the other, so that receipts have no holes. The answers, in the order of `ended`; a call that was answered before keeps that answer. Null:
+   * the call is not this replica's any more, and has no answer yet.
    */
-  commit(ended: readonly EndedTabCall[], seal: SealCall): Promise<readonly AnsweredTabRow[]>
+  commit(ended: readonly EndedTabCall[], seal: SealCall): Promise<readonly (AnsweredTabRow | null)[]>
 
   /** Receipts of a tab in the order of `n`, beginning with the given one, at most `limit`. */
   receiptsFrom(tabId: TxId, n: number, limit: number): Promise<readonly SignedTabReceipt[]>

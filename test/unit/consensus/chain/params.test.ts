@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LAUNCH_RULES } from '../../../../config/networks/rules.ts'
+import { LAUNCH_RULES, TAB_RULES } from '../../../../config/networks/rules.ts'
 import { NETWORKS } from '../../../../config/networks/table.ts'
 import { sizeInBlock } from '../../../../consensus/block/block.ts'
 import {
@@ -12,6 +12,7 @@ import {
 import { createRuleBook } from '../../../../consensus/chain/rule-book.ts'
 import type { GenesisToken } from '../../../../consensus/ledger/rules.ts'
 import type { TokenSymbol } from '../../../../consensus/primitives/ids.ts'
+import type { TabRules } from '../../../../consensus/tx/rules.ts'
 import { weightOf } from '../../../../consensus/tx/weight.ts'
 import { PROTOCOL } from '../../../../src/protocol.ts'
 import { testParams } from '../../../support/network.ts'
@@ -95,6 +96,45 @@ describe('network parameters', () => {
     ],
   ])('with %s are refused', (_, change, says) => {
     expect(() => assertParams(withRules(change))).toThrow(says)
+  })
+
+  it.each<[string, Partial<TabRules>, string]>([
+    ['a term of no blocks', { terms: [0] }, 'whole numbers'],
+    ['half a delay', { closeDelays: [0.5] }, 'whole numbers'],
+    ['a delay that ends at no height there is', { closeDelays: [2 ** 31] }, 'whole numbers'],
+    ['no terms', { terms: [] }, 'have terms'],
+    ['no delays', { closeDelays: [] }, 'have terms'],
+    ['more terms and delays than are bounded', { terms: Array.from({ length: 14 }, (_, i) => i + 1) }, 'bounded'],
+    ['a deposit of nothing', { depositMin: 0n }, 'at least 1'],
+    ['a burn divided by nothing', { burnDivisor: 0n }, 'at least 1'],
+    ['a burn of a call above what counts it', { callBurn: 100_001n }, 'burns no more'],
+    ['returns that no payer pays for', { openReturn: 799 }, 'prepays its end'],
+    ['moved returns that no payer pays for', { closeMove: 399 }, 'prepays the move'],
+  ])('with tabs with %s are refused', (_, change, says) => {
+    expect(() => assertParams(withRules({ tx: { ...tx, tabs: TAB_RULES } }))).not.toThrow()
+    expect(() => assertParams(withRules({ tx: { ...tx, tabs: { ...TAB_RULES, ...change } } }))).toThrow(says)
+  })
+
+  it('with a step that drops tabs, or a term or delay of theirs, are refused: open tabs named them', () => {
+    const steps = (before: TabRules | undefined, after: TabRules | undefined): NetworkParams => {
+      const { tabs: _, ...bare } = tx
+      const under = (tabs: TabRules | undefined) => ({
+        ...LAUNCH_RULES,
+        tx: tabs === undefined ? bare : { ...bare, tabs },
+      })
+      return {
+        ...testParams(),
+        steps: [
+          { fromHeight: 0, rules: under(before) },
+          { fromHeight: 10, rules: under(after) },
+        ],
+      }
+    }
+    expect(() => assertParams(steps(undefined, TAB_RULES))).not.toThrow()
+    expect(() => assertParams(steps(TAB_RULES, { ...TAB_RULES, terms: [...TAB_RULES.terms, 5] }))).not.toThrow()
+    expect(() => assertParams(steps(TAB_RULES, undefined))).toThrow('keeps tabs')
+    expect(() => assertParams(steps(TAB_RULES, { ...TAB_RULES, terms: [1_200] }))).toThrow('term and close delay')
+    expect(() => assertParams(steps(TAB_RULES, { ...TAB_RULES, closeDelays: [400] }))).toThrow('term and close delay')
   })
 
   it('with a bridge to what is no bridged token, in any step, are refused', () => {

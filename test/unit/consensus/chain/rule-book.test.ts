@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { EMPTY_LEDGERS } from '../../../../config/networks/ledgers.ts'
-import { LAUNCH_RULES } from '../../../../config/networks/rules.ts'
+import { LAUNCH_RULES, TAB_RULES } from '../../../../config/networks/rules.ts'
 import { NETWORKS } from '../../../../config/networks/table.ts'
 import type { NetworkParams } from '../../../../consensus/chain/params.ts'
 import { createRuleBook } from '../../../../consensus/chain/rule-book.ts'
+import type { Hash } from '../../../../consensus/primitives/ids.ts'
 import type { StateKey } from '../../../../consensus/state/table.ts'
 import { PROTOCOL } from '../../../../src/protocol.ts'
 import { testParams } from '../../../support/network.ts'
@@ -54,6 +55,37 @@ describe('the fingerprint of rules', () => {
       ...Object.values(NETWORKS).map((params) => createRuleBook(params, PROTOCOL).fingerprint),
     ]
     expect(new Set(prints).size).toBe(prints.length)
+  })
+})
+
+describe('a chain written before the rules had tabs', () => {
+  const { tabs: _, ...tx } = steps[0]!.rules.tx
+  const without = { fromHeight: 0, rules: { ...steps[0]!.rules, tx } }
+  const withTabs = { fromHeight: 0, rules: { ...without.rules, tx: { ...tx, tabs: TAB_RULES } } }
+  const print = (...of: NetworkParams['steps']): Hash =>
+    createRuleBook({ ...testParams(), steps: of }, PROTOCOL).fingerprint
+
+  it('goes on under rules that have them from the first block, and under no other change', () => {
+    const book = createRuleBook({ ...testParams(), steps: [withTabs] }, PROTOCOL)
+    expect(book.fingerprint).not.toBe(print(without))
+    expect(book.continues(print(withTabs), 5)).toBe(true)
+    expect(book.continues(print(without), 5)).toBe(true)
+    expect(book.continues(print({ fromHeight: 0, rules: { ...LATER, tx } }), 5)).toBe(false)
+  })
+
+  it('goes on up to a step that brings them, and not past it: other things follow from a step', () => {
+    const book = createRuleBook(
+      { ...testParams(), steps: [without, { fromHeight: 10, rules: withTabs.rules }] },
+      PROTOCOL,
+    )
+    expect(book.fingerprintAt(9)).toBe(print(without))
+    expect(book.continues(print(without), 9)).toBe(true)
+    expect(book.continues(print(without), 10)).toBe(false)
+  })
+
+  it('does not take back what it allowed: rules without tabs do not go on', () => {
+    const book = createRuleBook({ ...testParams(), steps: [without] }, PROTOCOL)
+    expect(book.continues(print(withTabs), 5)).toBe(false)
   })
 })
 

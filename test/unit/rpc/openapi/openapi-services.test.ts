@@ -7,6 +7,7 @@ import { ApiChecker, type ApiDocument } from '../../../support/openapi-check.ts'
 const SERVICES = SERVICE_TABLE.map((definition) => ({
   ...definition,
   priceUsd: Number(definition.priceUsdMicros) / 1_000_000,
+  dollars: null,
 }))
 const document = openApiDocument('http://here', SERVICES) as ApiDocument
 const checker = new ApiChecker(document)

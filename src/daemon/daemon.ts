@@ -12,6 +12,7 @@ import { openOutside, type RunningOutside } from '../adapters/open-outside.ts'
 import { openChat } from '../chat/open-chat.ts'
 import { openDashboard } from '../chat/open-dashboard.ts'
 import { useNativeSha256 } from '../crypto/native-backend.ts'
+import { openReceiptSigner } from '../crypto/receipt-key.ts'
 import { openDollarRail, type RunningRail } from '../market/dollar-rail.ts'
 import { openFacilitator } from '../market/open-facilitator.ts'
 import { createMarket, type Market } from '../market/open-market.ts'
@@ -283,12 +284,15 @@ async function openMarket(
   const onFault = onceInARow((area, cause) => logger.warn({ area, code: cause.code }, faultMessage(cause)))
   const token = await operatorTokenOf(options)
   if (!token.ok) return token
+  const receipts = await openReceiptSigner(config.market.tabKeyFile, wallet.receipts)
+  if (!receipts.ok) return receipts
   const market = createMarket({
     config,
     chain,
     mempool,
     store,
     wallet,
+    receipts: receipts.value,
     sharedKeyMark: options.sharesKey === true ? folderMark(token.value) : null,
     services: services.map((one) => withScripts(one, outside.documents.scripts)),
     peerCount: () => standing.peerCount,

@@ -10,7 +10,7 @@ import { Mempool } from '../../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import type { Internet } from '../adapters/open-web.ts'
 import { nativePowHasher } from '../crypto/native-pow.ts'
-import type { WalletKey } from '../crypto/wallet-key.ts'
+import type { SellerKey } from '../crypto/wallet-key.ts'
 import type { TransactionMode } from '../p2p/relay/transaction-relay.ts'
 import { PROTOCOL } from '../protocol.ts'
 import { folderPaths, openChain } from '../storage/folder.ts'
@@ -35,7 +35,7 @@ export interface DaemonOptions {
   readonly services: readonly ServiceDefinition[]
   readonly openClaims: OpenClaims
   /** Null for a node without a wallet, which sells nothing. */
-  readonly wallet: WalletKey | null
+  readonly wallet: SellerKey | null
   /** Whether other nodes may have the same wallet key, as on a devnet. Then at most one of them sells with it. */
   readonly sharesKey?: boolean | undefined
   readonly logger: Logger

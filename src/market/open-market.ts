@@ -17,6 +17,8 @@ import { Registrar } from '../../marketplace/till/rails/native/registrar.ts'
 import { Sender } from '../../marketplace/till/rails/native/sender.ts'
 import { Settler } from '../../marketplace/till/rails/native/settler.ts'
 import { Twin } from '../../marketplace/till/rails/native/twin.ts'
+import type { ReceiptSigner } from '../../marketplace/till/rails/tab/tab-receipts.ts'
+import { missingTerms } from '../../marketplace/till/rails/tab/terms.ts'
 import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../../marketplace/till/settings.ts'
 import { type Offer, type Operator, Shop } from '../../marketplace/till/shop.ts'
 import { Takeover } from '../../marketplace/till/takeover.ts'
@@ -36,6 +38,8 @@ export interface MarketParts {
   readonly mempool: Mempool
   readonly store: NativeClaimStore
   readonly wallet: WalletKey
+  /** Signs the receipts of tabs. */
+  readonly receipts: ReceiptSigner
   /** Marks the registration of this data folder if other nodes may have the same wallet key; else null. */
   readonly sharedKeyMark: Uint8Array | null
   readonly services: readonly ServiceDefinition[]
@@ -103,8 +107,15 @@ export function createMarket(parts: MarketParts): Result<Market> {
   shop.closeWhile(() => takeover?.heldBecause ?? null)
   const twin = parts.sharedKeyMark === null ? null : new Twin(chain, shop, parts.sharedKeyMark)
   shop.closeWhile(() => (twin?.sells === true ? faultMessage(fault('market/shared-keys')) : null))
-  const registrar = new Registrar({ chain, shop, sender, twin, onFault: (cause) => onFault('registration', cause) })
-  return ok({ shop, till, store, price, settings, settler, sender, registrar, workshop, takeover, stable: null })
+  const { tabs: isOn, tabCloseDelay: closeDelay } = config.market
+  const selling = { isOn, closeDelay, receiptKey: parts.receipts.key }
+  const registrar = new Registrar({
+    ...{ chain, shop, sender, twin },
+    tabTerms: () => missingTerms({ chain, shop, price }, selling),
+    onFault: (cause) => onFault('registration', cause),
+  })
+  const rails = { till, stable: null, tabs: null }
+  return ok({ shop, store, price, settings, settler, sender, registrar, workshop, takeover, ...rails })
 }
 
 function operatorOf({ config, chain, wallet, services }: MarketParts): Result<Operator> {

@@ -21,6 +21,7 @@ export function folderPaths(dataDir: string) {
     mempool: join(dataDir, 'mempool.bin'),
     wallets: join(dataDir, 'wallets'),
     calls: join(dataDir, 'calls'),
+    tabs: join(dataDir, 'tabs'),
     peers: join(dataDir, 'peers'),
     operatorToken: join(dataDir, 'operator.token'),
     operatorPassword: join(dataDir, 'operator.password'),

@@ -25,11 +25,11 @@ import {
   whyNoTab,
 } from './acceptance.ts'
 import { BadVouchers } from './bad-vouchers.ts'
+import { endOf } from './call-end.ts'
 import { CommitGroups } from './commit-groups.ts'
 import { Deposits } from './deposits.ts'
 import type { SignedTabReceipt, TabPaidCall, TabPrice, TabQuery, TabState } from './tab-call.ts'
 import { TAB_CALLS, TabDesk } from './tab-desk.ts'
-import { endOf } from './tab-ends.ts'
 import { TabPrices, type Unpriced } from './tab-price.ts'
 import { type ReceiptSigner, sealer } from './tab-receipts.ts'
 import { lostReceipt, whyNoQuery } from './tab-signatures.ts'
@@ -153,7 +153,7 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
       if (!isClaimed) return null
       const worked = await steps.work()
       const ended = worked?.ok === true ? this.#worked.get(worked.value) : undefined
-      return ended === undefined ? worked : await this.#commit(ended)
+      return ended === undefined ? worked : await this.#committed(ended)
     } catch (error) {
       if (!(error instanceof ClaimsAway)) throw error
       return fail(isClaimed ? this.goesOn(call) : error.fault)
@@ -165,9 +165,15 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const { clock, shop } = this.#deps
     const definition = shop.offer(call.serviceId)?.definition
     const ended = endOf(call as ReservedTabCall, outcome, { definition, nowMs: clock.now() })
-    if (!outcome.ok) return this.#commit(ended)
+    if (!outcome.ok) return this.#committed(ended)
     this.#worked.set(call, ended)
     return ok(call)
+  }
+
+  /** Null if the call is no longer this replica's. */
+  async #committed(ended: EndedTabCall): Promise<Ended<TabCallRow>> {
+    const answered = await this.#commits.add(ended)
+    return answered && ok(answered)
   }
 
   takeUp(_: TabCallRow, isInHand: boolean): boolean {
@@ -230,12 +236,6 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     if ((await store.tab(tabId))?.refundAskedAtMs == null) await store.mark(tabId, { refundAskedAtMs: clock.now() })
     const state = await this.stateOf(tabId)
     return state === null ? fail(fault('tab-call/unknown', { tabId })) : ok(state)
-  }
-
-  /** Null if the call is with another replica by now: then it is judged again. */
-  async #commit(ended: EndedTabCall): Promise<Ended<TabCallRow>> {
-    const answered = await this.#commits.add(ended)
-    return answered && ok(answered)
   }
 
   #taken(known: TabCallRow, order: TabOrder): Standing {

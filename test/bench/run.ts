@@ -30,6 +30,7 @@ import { benchSoak } from './soak.ts'
 import { benchStaleRate } from './stale-rate.ts'
 import { benchStartup } from './startup.ts'
 import { benchStateProof } from './state-proof.ts'
+import { benchTabs } from './tabs.ts'
 import { benchVoice } from './voice.ts'
 import { benchWorstBlock, type WorstOptions } from './worst-block.ts'
 
@@ -62,6 +63,7 @@ const BENCHMARKS: Readonly<Record<string, (options: WorstOptions) => Promise<rea
   'state-proof': benchStateProof,
   sustained: benchNetworkSustained,
   soak: benchSoak,
+  tabs: benchTabs,
   pages: benchPages,
   'chat-first-byte': benchChatFirstByte,
   'chat-streams': benchChatStreams,

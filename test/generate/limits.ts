@@ -38,6 +38,10 @@ import { COVERED_HOLDERS_MAX } from '../../marketplace/services/tokens/holder-st
 import { AUDITED_TOKENS_MAX } from '../../marketplace/services/tokens/supply-audit.ts'
 import { PASSED_OVER_MAX, PAYER_PART } from '../../marketplace/till/claim-store.ts'
 import { PUBLISHED_AT_ONCE } from '../../marketplace/till/rails/native/registrar.ts'
+import { WRONG_SIGNATURES } from '../../marketplace/till/rails/tab/bad-vouchers.ts'
+import { GROUP_MAX } from '../../marketplace/till/rails/tab/commit-groups.ts'
+import { SEQ_WINDOW } from '../../marketplace/till/rails/tab/seq-window.ts'
+import { TAB_MARGIN_BLOCKS } from '../../marketplace/till/rails/tab/settings.ts'
 import { DEFAULT_MARKET_SETTINGS, FINAL_DEPTH, RECEIPT_MARGIN_BLOCKS } from '../../marketplace/till/settings.ts'
 import { WAITING_MAX, WAITING_PER_PAYMENT_MAX } from '../../marketplace/till/waiting-room.ts'
 import { RESULTS_KEPT_MAX } from '../../marketplace/till/workshop.ts'
@@ -329,6 +333,20 @@ const MARKET: readonly Row[] = [
     `${WAITING_PER_PAYMENT_MAX}, ${WAITING_MAX}`,
     '',
     'marketplace/till/waiting-room.ts',
+  ],
+  ['numbers of calls above the lowest unused one of a tab', SEQ_WINDOW, '', 'marketplace/till/rails/tab/seq-window.ts'],
+  ['calls on tabs that are written in one group', GROUP_MAX, '', 'marketplace/till/rails/tab/commit-groups.ts'],
+  [
+    'wrong signatures of vouchers within a minute, from one client and for one tab',
+    `${WRONG_SIGNATURES.ofClient}, ${WRONG_SIGNATURES.ofTab}`,
+    '',
+    'marketplace/till/rails/tab/bad-vouchers.ts',
+  ],
+  [
+    'blocks before the end of a tab in which no call is taken, besides those of its work',
+    TAB_MARGIN_BLOCKS,
+    'blocks',
+    'marketplace/till/rails/tab/settings.ts',
   ],
   ...DEFAULT_MARKET_SETTINGS.confirmationSteps.map(
     ({ belowUsdMicros, confirmations }): Row => [

@@ -214,6 +214,8 @@ describe('what is risked on a young deposit', () => {
       ok: false,
       fault: { code: 'tab-call/unconfirmed', detail: { confirmations: 1, needed: 6 } },
     })
+    await shop.restart()
+    expect(await settle(shop, shop.order(other, 'ok:4'))).toBe('tab-call/unconfirmed')
     for (let i = 0; i < 5; i++) await shop.market.mine()
     expect(await settle(shop, third)).toBe('answered')
   })

@@ -2,7 +2,6 @@ import type { Chain } from '../../../../consensus/chain/chain.ts'
 import type { Clock } from '../../../../consensus/chain/ports.ts'
 import type { SignatureBackend } from '../../../../consensus/crypto/hybrid.ts'
 import { TAB_SCHEME, verifyTabSignature } from '../../../../consensus/crypto/tab-signing.ts'
-import { type Amount, amount } from '../../../../consensus/primitives/amount.ts'
 import { fromHex, toHex } from '../../../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import type { Hash, TxId } from '../../../../consensus/primitives/ids.ts'
@@ -19,7 +18,7 @@ import type { Deposits } from './deposits.ts'
 import { NEW_WINDOW, nextSeqOf, standingOf } from './seq-window.ts'
 import { TAB_MARGIN_BLOCKS } from './settings.ts'
 import type { HeldVoucher, TabPaidCall } from './tab-call.ts'
-import type { TabPrices } from './tab-price.ts'
+import type { PriceInForce, TabPrices } from './tab-price.ts'
 import type { AnsweredTabRow, ReservedTabCall, TabCallRow, TabRow, TabStore } from './tab-store.ts'
 
 /** What is compared between a call on a tab and a call in the store. */
@@ -71,7 +70,8 @@ export function judgeTabCall(parts: AcceptanceParts, order: TabOrder): TabVerdic
   const { serviceId } = offer.definition
   const price = parts.prices.inForce(serviceId)
   if (price === null) return told(fault('service/unavailable', { serviceId, reason: reasonOf(parts, order) }))
-  const sum = (tab.claimed > (row?.charged ?? 0n) ? tab.claimed : (row?.charged ?? 0n)) + (row?.reserved ?? 0n) + price
+  const { charged = 0n, reserved = 0n } = row ?? {}
+  const sum = (tab.claimed > charged ? tab.claimed : charged) + reserved + price.amount
   const short = whyTooLow(order, { tab, row, sum })
   if (short !== null) return told(short)
   const limit = parts.deposits.limitOf(tabId, tab, sum)
@@ -194,14 +194,13 @@ function whyNotSigned({ chain, backend, bad, clock }: AcceptanceParts, order: Ta
 }
 
 function newCall(
-  { clock, prices }: AcceptanceParts,
+  { clock }: AcceptanceParts,
   order: TabOrder,
-  { tab, price }: { readonly tab: Tab; readonly price: Amount },
+  { tab, price }: { readonly tab: Tab; readonly price: PriceInForce },
 ): ReservedTabCall {
   const { tabId, voucher } = order.call.payment
   const { serviceId, repeatable } = order.offer.definition
   const { request } = order.call
-  const quoted = prices.quoted(serviceId)
   return {
     state: 'claimed',
     tabId,
@@ -211,8 +210,8 @@ function newCall(
     requestHash: requestHash(serviceId, request),
     caller: tab.payer,
     voucher: heldVoucher(order),
-    price: amount(price).toString(),
-    priceUsdMicros: 'reason' in quoted ? '0' : quoted.priceUsdMicros.toString(),
+    price: price.amount.toString(),
+    priceUsdMicros: price.priceUsdMicros.toString(),
     isRepeatable: repeatable,
     claimedAtMs: clock.now(),
   }

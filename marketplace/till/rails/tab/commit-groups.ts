@@ -3,7 +3,7 @@ import { ClaimsAway } from '../../claim-store.ts'
 import type { AnsweredTabRow, EndedTabCall, SealCall, TabStore } from './tab-store.ts'
 
 /** Most calls of one group. */
-const GROUP_MAX = 256
+export const GROUP_MAX = 256
 /** How long a group is tried again while the store is away, and the pause between two tries. */
 const TRY_MS = 30_000
 const RETRY_MS = 250

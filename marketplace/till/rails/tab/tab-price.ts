@@ -1,11 +1,9 @@
 import type { Chain } from '../../../../consensus/chain/chain.ts'
 import { epochOf, lastHeightOfPrice } from '../../../../consensus/ledger/epoch.ts'
-import type { Amount } from '../../../../consensus/primitives/amount.ts'
 import type { BlockId, ServiceId } from '../../../../consensus/primitives/ids.ts'
-import { priceInEpoch } from '../../../ledger/agents.ts'
+import { priceInEpoch, type Service } from '../../../ledger/agents.ts'
 import type { PriceBounds } from '../../settings.ts'
 import type { Shop } from '../../shop.ts'
-import { pricesHonouredAt } from '../native/payment.ts'
 import { type NativePriceSource, notQuoted, priceIn } from '../native/price.ts'
 import type { TabPrice } from './tab-call.ts'
 
@@ -22,10 +20,12 @@ export interface Unpriced {
   readonly reason: string
 }
 
+/** What a call is charged at most, in base units and in millionths of a dollar. */
+export type PriceInForce = Pick<TabPrice, 'amount' | 'priceUsdMicros'>
+
 interface Priced {
   readonly quoted: TabPrice | Unpriced
-  /** What a call is charged at most: null if nothing was quoted. */
-  readonly inForce: Amount | null
+  readonly inForce: PriceInForce | null
 }
 
 /** Prices of calls on tabs, computed once per head. */
@@ -44,7 +44,7 @@ export class TabPrices {
   }
 
   /** A price is honoured in its epoch and the next; of two such prices the lower one is charged. Null if nothing was quoted. */
-  inForce(serviceId: ServiceId): Amount | null {
+  inForce(serviceId: ServiceId): PriceInForce | null {
     return this.#of(serviceId).inForce
   }
 
@@ -63,16 +63,26 @@ export class TabPrices {
     const { chain, shop, price, settings } = this.#parts
     const service = shop.record(serviceId)
     if (service === undefined) return { quoted: { reason: 'not published yet' }, inForce: null }
-    const { height } = chain.head.header
-    const honoured = pricesHonouredAt({ chain, price, settings }, service, height)
-    const lowest = honoured.reduce<Amount | null>((least, one) => (least === null || one < least ? one : least), null)
-    const { market } = chain.ruleBook.at(height)
-    const epoch = epochOf(height, market)
+    const { market } = chain.ruleBook.at(chain.head.header.height)
+    const epoch = epochOf(chain.head.header.height, market)
+    const lowest = this.#lowest(service, epoch > 0 ? [epoch, epoch - 1] : [epoch])
     const missing = notQuoted(price, settings, epoch)
     if (missing !== null) return { quoted: missing, inForce: lowest }
     const units = priceIn(price, service, epoch)
     if (units === undefined) return { quoted: { reason: 'its price is more than the chain can hold' }, inForce: lowest }
     const priceUsdMicros = priceInEpoch(service, epoch)
     return { quoted: { amount: units, priceUsdMicros, validUntil: lastHeightOfPrice(epoch, market) }, inForce: lowest }
+  }
+
+  /** Nothing is honoured of an epoch in which nothing was quoted. */
+  #lowest(service: Service, epochs: readonly number[]): PriceInForce | null {
+    const { price, settings } = this.#parts
+    let lowest: PriceInForce | null = null
+    for (const epoch of epochs) {
+      const units = notQuoted(price, settings, epoch) === null ? priceIn(price, service, epoch) : undefined
+      if (units !== undefined && (lowest === null || units < lowest.amount))
+        lowest = { amount: units, priceUsdMicros: priceInEpoch(service, epoch) }
+    }
+    return lowest
   }
 }

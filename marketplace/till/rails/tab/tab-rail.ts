@@ -1,20 +1,14 @@
 import { type Pacer, runPaced } from '../../../../consensus/chain/ports.ts'
 import type { SignatureBackend } from '../../../../consensus/crypto/hybrid.ts'
-import { verifyTabSignature } from '../../../../consensus/crypto/tab-signing.ts'
-import { resultHash } from '../../../../consensus/ledger/receipt.ts'
-import { type Amount, amount, mulDivUp, ZERO } from '../../../../consensus/primitives/amount.ts'
-import { fromHex, ZERO_HEX_32 } from '../../../../consensus/primitives/bytes.ts'
-import { type Fault, fault, faultMessage } from '../../../../consensus/primitives/fault.ts'
-import type { Hash, TxId } from '../../../../consensus/primitives/ids.ts'
+import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
+import type { TxId } from '../../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
-import { encodeText } from '../../../../consensus/primitives/text.ts'
 import { requestCommitment } from '../../../../consensus/tx/request-hash.ts'
-import { encodeTabReceipt, tabQueryMessage, tabReceiptMessage } from '../../../../consensus/tx/tab-messages.ts'
 import { TABS } from '../../../ledger/tab-records.ts'
 import type { ServiceDefinition } from '../../../services/service.ts'
-import { runsOf } from '../../claim-store.ts'
+import { ClaimsAway, runsOf } from '../../claim-store.ts'
 import type { Caller } from '../../failing-callers.ts'
-import type { Ended, Gate, Held, Rail, Settled, Task, Verdict } from '../../rail.ts'
+import type { Ended, Gate, Held, Rail, Settled, Steps, Task, Verdict } from '../../rail.ts'
 import { RUNS_MAX } from '../../settings.ts'
 import type { TransactionSink } from '../../shop.ts'
 import { Till, type TillDependencies } from '../../till.ts'
@@ -33,11 +27,12 @@ import {
 import { BadVouchers } from './bad-vouchers.ts'
 import { CommitGroups } from './commit-groups.ts'
 import { Deposits } from './deposits.ts'
-import { QUERY_WITHIN_MS } from './settings.ts'
 import type { SignedTabReceipt, TabPaidCall, TabPrice, TabQuery, TabState } from './tab-call.ts'
 import { TAB_CALLS, TabDesk } from './tab-desk.ts'
+import { endOf } from './tab-ends.ts'
 import { TabPrices, type Unpriced } from './tab-price.ts'
 import { type ReceiptSigner, sealer } from './tab-receipts.ts'
+import { lostReceipt, whyNoQuery } from './tab-signatures.ts'
 import {
   type AnsweredTabRow,
   callIdOf,
@@ -74,6 +69,8 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   readonly #deps: TabRailDependencies
   readonly #parts: AcceptanceParts
   readonly #commits: CommitGroups
+  /** Work that has ended well and is to be committed. */
+  readonly #worked = new WeakMap<TabCallRow, EndedTabCall>()
 
   constructor(dependencies: TabRailDependencies) {
     this.#deps = dependencies
@@ -97,7 +94,7 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   async named({ call }: TabOrder): Promise<Result<Settled<AnsweredTabRow>> | null> {
     const { tabId, lastReceipt } = call.payment
     if (lastReceipt === undefined) return null
-    const lost = await this.#lostBy(tabId, lastReceipt)
+    const lost = await lostReceipt(this.#deps, tabId, lastReceipt)
     if (lost === null) return null
     await this.#deps.store.mark(tabId, { lostReceipt: lost })
     return fail(fault('tab-call/rolled-back', { tabId, receipt: lost }))
@@ -148,15 +145,29 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     this.#deps.workshop.ended(definition, caller, outcome)
   }
 
-  /** The answer leaves only once it is on disk. */
+  /** The answer leaves only once it is on disk. The place of the work is free by then: as many calls as end may share a write. */
+  async carry(call: TabCallRow, steps: Steps<TabCallRow>): Promise<Ended<TabCallRow>> {
+    let isClaimed = false
+    try {
+      isClaimed = await steps.claim()
+      if (!isClaimed) return null
+      const worked = await steps.work()
+      const ended = worked?.ok === true ? this.#worked.get(worked.value) : undefined
+      return ended === undefined ? worked : await this.#commit(ended)
+    } catch (error) {
+      if (!(error instanceof ClaimsAway)) throw error
+      return fail(isClaimed ? this.goesOn(call) : error.fault)
+    }
+  }
+
   async end(call: TabCallRow, outcome: Result<string>): Promise<Ended<TabCallRow>> {
     if (this.till.isAbandoned) return null
     const { clock, shop } = this.#deps
     const definition = shop.offer(call.serviceId)?.definition
-    const answered = await this.#commits.add(
-      endOf(call as ReservedTabCall, outcome, { definition, nowMs: clock.now() }),
-    )
-    return answered && ok(answered)
+    const ended = endOf(call as ReservedTabCall, outcome, { definition, nowMs: clock.now() })
+    if (!outcome.ok) return this.#commit(ended)
+    this.#worked.set(call, ended)
+    return ok(call)
   }
 
   takeUp(_: TabCallRow, isInHand: boolean): boolean {
@@ -169,7 +180,13 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   }
 
   async starting(): Promise<void> {
-    await runPaced(this.#parts.deposits.load(), this.#deps.pacer)
+    const { chain, store, pacer } = this.#deps
+    const { deposits } = this.#parts
+    await runPaced(deposits.load(), pacer)
+    for (const { tabId, charged } of await store.unclaimed()) {
+      const tab = chain.database.get(TABS, tabId)
+      if (tab !== undefined) deposits.take(tabId, tab, charged)
+    }
   }
 
   forget(): void {}
@@ -200,16 +217,8 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   }
 
   /** Why a query is not answered; null if the voucher key of its tab signed it just now. */
-  verifyQuery({ tabId, timeMs, signature }: TabQuery, what: 'state' | 'refund'): Fault | null {
-    const { chain, clock, backend } = this.#deps
-    const tab = chain.database.get(TABS, tabId)
-    if (tab === undefined) return fault('tab-call/unknown', { tabId })
-    const nowMs = clock.now()
-    if (Math.abs(nowMs - timeMs) > QUERY_WITHIN_MS)
-      return fault('tab-call/query-time', { nowMs, withinMs: QUERY_WITHIN_MS })
-    const message = tabQueryMessage(chain.network, { tabId, what, timeMs })
-    const isGood = verifyTabSignature(backend, { key: fromHex(tab.voucherKey), message, signature })
-    return isGood ? null : fault('tab-call/query-signature', { tabId })
+  verifyQuery(query: TabQuery, what: 'state' | 'refund'): Fault | null {
+    return whyNoQuery(this.#deps, query, what)
   }
 
   /** Notes that the payer wants the tab claimed and closed. From then on it takes no more calls. */
@@ -231,18 +240,10 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     return { is: 'elsewhere', waitMs: this.#deps.settings.settleWaitMs, hasMoved, why: () => this.underWay(order) }
   }
 
-  /** `n` of a receipt of this seller that is newer than its store and its claims; null if it is not. */
-  async #lostBy(tabId: TxId, { receipt, signature }: SignedTabReceipt): Promise<number | null> {
-    const { chain, store, backend, signer } = this.#deps
-    const tab = chain.database.get(TABS, tabId)
-    const { n } = receipt
-    const isNewer = (known: { readonly receipts: number } | undefined): boolean => n > (known?.receipts ?? 0)
-    if (tab === undefined || receipt.tabId !== tabId || !isNewer(tab) || !isNewer(store.peek(tabId))) return null
-    const row = await store.tab(tabId)
-    if (!isNewer(row) || n <= (row?.lostReceipt ?? 0)) return null
-    const message = tabReceiptMessage(chain.network, encodeTabReceipt(receipt))
-    const part = { key: fromHex(signer.key), message, signature: fromHex(signature) }
-    return verifyTabSignature(backend, part) ? n : null
+  /** Null if another replica took the call over: then the payment is judged again. */
+  async #commit(ended: EndedTabCall): Promise<Ended<TabCallRow>> {
+    const answered = await this.#commits.add(ended)
+    return answered && ok(answered)
   }
 }
 
@@ -250,33 +251,4 @@ function answer(row: AnsweredTabRow, replayed: boolean): Result<Settled<Answered
   const { state, result, tabId, seq } = row
   if (state === 'delivered' && result === null) return fail(fault('tab-call/result-expired', { tabId, seq }))
   return ok({ claim: row, replayed })
-}
-
-interface EndFacts {
-  readonly definition: ServiceDefinition | undefined
-  readonly nowMs: number
-}
-
-function endOf(call: ReservedTabCall, outcome: Result<string>, { definition, nowMs }: EndFacts): EndedTabCall {
-  if (!outcome.ok) {
-    const { code } = outcome.fault
-    const failed = { charge: ZERO, result: null, resultHash: ZERO_HEX_32 as Hash }
-    return { call, ...failed, reason: code, message: faultMessage(outcome.fault), finishedAtMs: nowMs }
-  }
-  const json = outcome.value
-  const charge = chargeOf(call, definition, json)
-  const delivered = { charge, result: json, resultHash: resultHash(encodeText(json)) }
-  return { call, ...delivered, reason: null, message: null, finishedAtMs: nowMs }
-}
-
-/** Never more than the price that was reserved. */
-function chargeOf(
-  { price, priceUsdMicros }: ReservedTabCall,
-  definition: Pick<ServiceDefinition, 'chargeUsdMicros'> | undefined,
-  json: string,
-): Amount {
-  const most = amount(BigInt(price))
-  const micros = definition?.chargeUsdMicros?.(JSON.parse(json))
-  const full = BigInt(priceUsdMicros)
-  return micros === undefined || micros >= full ? most : amount(mulDivUp(most, micros, full))
 }

@@ -1,0 +1,55 @@
+import type { Chain } from '../../../../consensus/chain/chain.ts'
+import type { Clock } from '../../../../consensus/chain/ports.ts'
+import type { SignatureBackend } from '../../../../consensus/crypto/hybrid.ts'
+import { verifyTabSignature } from '../../../../consensus/crypto/tab-signing.ts'
+import { fromHex } from '../../../../consensus/primitives/bytes.ts'
+import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
+import type { TxId } from '../../../../consensus/primitives/ids.ts'
+import { encodeTabReceipt, tabQueryMessage, tabReceiptMessage } from '../../../../consensus/tx/tab-messages.ts'
+import { TABS } from '../../../ledger/tab-records.ts'
+import { QUERY_WITHIN_MS } from './settings.ts'
+import type { SignedTabReceipt, TabQuery } from './tab-call.ts'
+import type { ReceiptSigner } from './tab-receipts.ts'
+import type { TabStore } from './tab-store.ts'
+
+/** What signatures about tabs are checked with. */
+export interface TabSignatureParts {
+  readonly chain: Chain
+  readonly clock: Clock
+  readonly backend: Pick<SignatureBackend, 'verifyEd25519'>
+  readonly signer: Pick<ReceiptSigner, 'key'>
+  readonly store: Pick<TabStore, 'tab' | 'peek'>
+}
+
+/** Why a query is not answered; null if the voucher key of its tab signed it just now. */
+export function whyNoQuery(
+  { chain, clock, backend }: TabSignatureParts,
+  { tabId, timeMs, signature }: TabQuery,
+  what: 'state' | 'refund',
+): Fault | null {
+  const tab = chain.database.get(TABS, tabId)
+  if (tab === undefined) return fault('tab-call/unknown', { tabId })
+  const nowMs = clock.now()
+  if (Math.abs(nowMs - timeMs) > QUERY_WITHIN_MS)
+    return fault('tab-call/query-time', { nowMs, withinMs: QUERY_WITHIN_MS })
+  const message = tabQueryMessage(chain.network, { tabId, what, timeMs })
+  const isGood = verifyTabSignature(backend, { key: fromHex(tab.voucherKey), message, signature })
+  return isGood ? null : fault('tab-call/query-signature', { tabId })
+}
+
+/** `n` of a receipt of this seller that is newer than its store and its claims; null if it is not. */
+export async function lostReceipt(
+  { chain, store, backend, signer }: TabSignatureParts,
+  tabId: TxId,
+  { receipt, signature }: SignedTabReceipt,
+): Promise<number | null> {
+  const tab = chain.database.get(TABS, tabId)
+  const { n } = receipt
+  const isNewer = (known: { readonly receipts: number } | undefined): boolean => n > (known?.receipts ?? 0)
+  if (tab === undefined || receipt.tabId !== tabId || !isNewer(tab) || !isNewer(store.peek(tabId))) return null
+  const row = await store.tab(tabId)
+  if (!isNewer(row) || n <= (row?.lostReceipt ?? 0)) return null
+  const message = tabReceiptMessage(chain.network, encodeTabReceipt(receipt))
+  const part = { key: fromHex(signer.key), message, signature: fromHex(signature) }
+  return verifyTabSignature(backend, part) ? n : null
+}

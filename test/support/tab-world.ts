@@ -18,7 +18,7 @@ import { createServer } from '../../rpc/server/server.ts'
 import { networkFacts } from '../../src/market/network-facts.ts'
 import { bareNodeOf } from './api-server.ts'
 import { TestChain, wallet } from './chain.ts'
-import { type Answer, type Json, FakeTabSeller } from './fake-tab-seller.ts'
+import { type Answer, FakeTabSeller, type Json } from './fake-tab-seller.ts'
 import { testParams, testRuleBook } from './network.ts'
 import { agentId } from './unsigned.ts'
 

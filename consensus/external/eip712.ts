@@ -36,9 +36,14 @@ const V_OFFSET = 27
 /** A signature can be mirrored: s and order - s both verify. Token contracts accept only the lower s. */
 const HALF_ORDER = secp256k1.Point.Fn.ORDER >> 1n
 
+/** Keccak-256, the hash of EVM chains. */
+export function keccak(bytes: Uint8Array): Uint8Array {
+  return keccak_256(bytes)
+}
+
 /** In hex with 0x, as for event topics. */
 export function keccakText(text: string): string {
-  return `0x${toHex(keccak_256(encodeText(text)))}`
+  return `0x${toHex(keccak(encodeText(text)))}`
 }
 
 /** Words behind each other, as `abi.encode` writes what has a fixed length. */
@@ -53,7 +58,7 @@ export function abiWords(...words: readonly Word[]): Uint8Array {
 
 /** Keccak-256 of 32-byte words, as `abi.encode` writes them. With a type's hash in front it is the hash of a struct. */
 export function hashWords(...words: readonly Word[]): Uint8Array {
-  return keccak_256(abiWords(...words))
+  return keccak(abiWords(...words))
 }
 
 /** The hash of a domain, which every digest of its contract contains. */
@@ -63,7 +68,7 @@ export function domainSeparator({ name, version, chainId, contract }: TypedDomai
 
 /** The 32 bytes that a struct is signed over. */
 export function typedDigest(separator: Uint8Array, struct: Uint8Array): Uint8Array {
-  return keccak_256(concat(Uint8Array.of(0x19, 0x01), separator, struct))
+  return keccak(concat(Uint8Array.of(0x19, 0x01), separator, struct))
 }
 
 /** The 32 bytes that a `TransferWithAuthorization` is signed over. */
@@ -118,5 +123,5 @@ export function evmAddressOf(key: Uint8Array): string | null {
 }
 
 function addressOf(publicKey: Uint8Array): string {
-  return `0x${toHex(keccak_256(publicKey.subarray(1)).subarray(12))}`
+  return `0x${toHex(keccak(publicKey.subarray(1)).subarray(12))}`
 }

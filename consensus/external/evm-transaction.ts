@@ -1,6 +1,5 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concat, fromHex, toHex } from '../primitives/bytes.ts'
-import { signDigest } from './eip712.ts'
+import { keccak, signDigest } from './eip712.ts'
 
 /** A call of a contract as a transaction of EIP-1559. It moves no coins. */
 export interface EvmTransaction {
@@ -30,11 +29,11 @@ export function signTransaction(
   const { chainId, nonce, priorityFee, maxFee, gas, to, data } = transaction
   const numbers = [BigInt(chainId), nonce, priorityFee, maxFee, gas].map(numberItem)
   const said: readonly Item[] = [...numbers, fromHex(to.slice(2).toLowerCase()), NONE, data, []]
-  const signature = signDigest(key, keccak_256(typed(said)))
+  const signature = signDigest(key, keccak(typed(said)))
   const [r, s] = [`0x${signature.slice(2, 66)}`, `0x${signature.slice(66, 130)}`].map(BigInt) as [bigint, bigint]
   const parity = signature.endsWith('1c') ? 1n : 0n
   const raw = typed([...said, ...[parity, r, s].map(numberItem)])
-  return { raw: `0x${toHex(raw)}`, hash: `0x${toHex(keccak_256(raw))}` }
+  return { raw: `0x${toHex(raw)}`, hash: `0x${toHex(keccak(raw))}` }
 }
 
 function typed(items: readonly Item[]): Uint8Array {

@@ -232,7 +232,11 @@ function* relistDues(overlay: Overlay, records: Iterable<StateRecord>): Iterable
     if (++seen % RELISTED_PER_STEP === 0) yield
   }
   for (const [due, added] of found) {
-    overlay.put(TAB_DUES, due, [...(overlay.get(TAB_DUES, due) ?? []), ...added].sort((a, b) => (a < b ? -1 : 1)))
+    overlay.put(
+      TAB_DUES,
+      due,
+      [...(overlay.get(TAB_DUES, due) ?? []), ...added].sort((a, b) => (a < b ? -1 : 1)),
+    )
     yield
   }
 }

@@ -28,13 +28,13 @@ const STOP_MS_MAX = 4_500
 const FIRST_CALL = 'node-network-stats' as ServiceId
 
 /** What a daemon is given besides its configuration. */
-export type DaemonParts = Pick<DaemonOptions, 'services' | 'openClaims' | 'internet' | 'fixtureModels'>
+export type DaemonParts = Pick<DaemonOptions, 'services' | 'openClaims' | 'openTabs' | 'internet' | 'fixtureModels'>
 
 /** Runs the released node until it is stopped. */
 export function runNode(context: CommandContext): Promise<number | Fault> {
   return runDaemon(context, {
     services: offeredServices(context.config, context.params),
-    openClaims: claimsOpener(context.config, context.params.name),
+    ...claimsOpener(context.config, context.params.name),
   })
 }
 

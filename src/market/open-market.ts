@@ -12,6 +12,7 @@ import type { ServiceContext } from '../../marketplace/services/context.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import type { NativeClaimStore } from '../../marketplace/till/rails/native/claim.ts'
 import { NativeRail } from '../../marketplace/till/rails/native/native-rail.ts'
+import { ValueAtRisk } from '../../marketplace/till/rails/native/payment.ts'
 import { chainPrice } from '../../marketplace/till/rails/native/price.ts'
 import { Registrar } from '../../marketplace/till/rails/native/registrar.ts'
 import { Sender } from '../../marketplace/till/rails/native/sender.ts'
@@ -53,6 +54,8 @@ export interface MarketParts {
 /** The market, with the loops that the daemon starts and stops. */
 export interface Market extends MarketApi {
   readonly registrar: Registrar
+  /** What a reorganisation could take, over all rails. */
+  readonly atRisk: ValueAtRisk
   /** Takes up claims that other replicas left; null if the claims are not shared. */
   readonly takeover: Takeover | null
 }
@@ -90,6 +93,7 @@ export function createMarket(parts: MarketParts): Result<Market> {
   const settings = settingsOf(config)
   const price = chainPrice(chain)
   const workshop = new Workshop(chain, systemClock)
+  const atRisk = new ValueAtRisk(chain, price)
   const { till } = new NativeRail({
     chain,
     shop,
@@ -99,6 +103,7 @@ export function createMarket(parts: MarketParts): Result<Market> {
     settings,
     settler,
     workshop,
+    atRisk,
     clock: systemClock,
     timers: systemTimers,
     onError: parts.onError,
@@ -114,7 +119,7 @@ export function createMarket(parts: MarketParts): Result<Market> {
     tabTerms: () => missingTerms({ chain, shop, price }, selling),
     onFault: (cause) => onFault('registration', cause),
   })
-  const rails = { till, stable: null, tabs: null }
+  const rails = { till, atRisk, stable: null, tabs: null }
   return ok({ shop, store, price, settings, settler, sender, registrar, workshop, takeover, ...rails })
 }
 

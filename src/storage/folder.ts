@@ -16,6 +16,7 @@ export function folderPaths(dataDir: string) {
     chain: join(dataDir, 'chain'),
     market: join(dataDir, 'market'),
     stable: join(dataDir, 'market-stable'),
+    marketTabs: join(dataDir, 'market-tabs'),
     chatKeys: join(dataDir, 'chat-keys'),
     facilitator: join(dataDir, 'facilitator'),
     mempool: join(dataDir, 'mempool.bin'),

@@ -12,7 +12,6 @@ import { requestCommitment } from '../../consensus/tx/request-hash.ts'
 import { voucherMessage } from '../../consensus/tx/tab-messages.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { TABS, type Tab } from '../../marketplace/ledger/tab-records.ts'
-import type { SharedClaims } from '../../marketplace/till/claim-store.ts'
 import { Claimer, type ClaimerDependencies } from '../../marketplace/till/rails/tab/claimer.ts'
 import type { HeldVoucher } from '../../marketplace/till/rails/tab/tab-call.ts'
 import { sealer } from '../../marketplace/till/rails/tab/tab-receipts.ts'
@@ -51,8 +50,6 @@ export interface SellerParts extends MarketParts {
   readonly tabs?: TabStore & { close(): Promise<void> }
   /** Close delay of the terms and of all tabs. */
   readonly closeDelay?: number
-  /** How this replica stands in a shared store. */
-  readonly shared?: SharedClaims
 }
 
 const SIGNER = walletReceiptSigner(seedOf(77))
@@ -275,7 +272,6 @@ export class TabSeller {
     }
     return new Proxy(real, {
       get: (target, name) => {
-        if (name === 'shared') return this.#parts.shared
         const member = Reflect.get(target, name, target) as unknown
         if (typeof member !== 'function') return member
         return (...values: unknown[]) => watch(name, () => Reflect.apply(member, target, values))

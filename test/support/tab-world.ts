@@ -17,11 +17,11 @@ import { jsonOfBase64 } from '../../rpc/client/http.ts'
 import type { NetworkFacts } from '../../rpc/client/sdk/shapes.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/server/limits.ts'
 import { createServer } from '../../rpc/server/server.ts'
-import { PROTOCOL } from '../../src/protocol.ts'
 import { networkFacts } from '../../src/market/network-facts.ts'
+import { PROTOCOL } from '../../src/protocol.ts'
 import { bareNodeOf } from './api-server.ts'
 import { TestChain, wallet } from './chain.ts'
-import { type Answer, type Json, FakeTabSeller } from './fake-tab-seller.ts'
+import { type Answer, type Json, LyingTabSeller } from './lying-tab-seller.ts'
 import { testParams } from './network.ts'
 import { agentId } from './unsigned.ts'
 
@@ -54,7 +54,7 @@ export interface Mischief {
 export class TabWorld {
   readonly params: NetworkParams = PARAMS
   readonly network: NetworkFacts = networkFacts(PARAMS)
-  readonly seller: FakeTabSeller
+  readonly seller: LyingTabSeller
   readonly mischief: Mischief = { deaf: 0, mute: 0, lie: null }
   /** Transactions that came over HTTP. */
   readonly sent: string[] = []
@@ -76,7 +76,7 @@ export class TabWorld {
         response.end(JSON.stringify({ error: String(error), code: 'internal_error' }))
       })
     })
-    this.seller = new FakeTabSeller({
+    this.seller = new LyingTabSeller({
       network: test.chain.network,
       agentId: ACME,
       payTo: this.payout,

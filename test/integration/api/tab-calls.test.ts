@@ -234,6 +234,30 @@ describe('a refusal', () => {
     expect(verdict(await door.call('ok', good))).toBe('200 paid')
   })
 
+  it('reads the newest receipt of the payer, which it may add: only one that the seller signed says anything', async () => {
+    const door = await TabDoor.open()
+    const payer = await door.payer()
+    const first = told(await door.call('ok', payer.voucher('ok'))) as { receipt: { tab: JsonBody } }
+    const newest = first.receipt.tab
+    const forged = { ...newest, n: 9 }
+    for (const lastReceipt of [newest, forged])
+      expect(verdict(await door.call('ok', { ...payer.voucher('ok'), lastReceipt }))).toBe('200 paid')
+    const { signature: _, ...unsigned } = newest
+    const odd = [
+      ...[null, 'x', [], {}, unsigned, { ...newest, n: 0 }, { ...newest, seq: 2 ** 32 }, { ...newest, outcome: 2 }],
+      ...[
+        { ...newest, charged: `${1n << 128n}` },
+        { ...newest, serviceId: 'x'.repeat(400) },
+        { ...newest, timeMs: 2 ** 60 },
+      ],
+    ]
+    for (const lastReceipt of odd) {
+      const reply = await door.call('ok', { ...payer.voucher('ok'), lastReceipt })
+      expect([verdict(reply), reply.body.accepts]).toEqual(['402 invalid_payment', []])
+      expect(reply.body.error).toContain('cannot be read: payload.lastReceipt')
+    }
+  })
+
   it('compares what a payment repeats of an offer', async () => {
     const door = await TabDoor.open()
     const payer = await door.payer()

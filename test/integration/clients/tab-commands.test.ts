@@ -114,7 +114,13 @@ it('a claim that its receipts contradict gives exit code 4 and a file', async ()
 })
 
 it('wrong words end with exit code 2, and what cannot be done with 1', async () => {
-  for (const words of [['open', ACME], ['open', 'A B', '--deposit', '1'], ['show'], ['show', 'ab'], ['fund', 'ab'.repeat(32), 'x']])
+  for (const words of [
+    ['open', ACME],
+    ['open', 'A B', '--deposit', '1'],
+    ['show'],
+    ['show', 'ab'],
+    ['fund', 'ab'.repeat(32), 'x'],
+  ])
     expect([1, 2], words.join(' ')).toContain((await run('wrong', 'tab', ...words)).code)
   expect(await run('wrong', 'tab', 'open', ACME, '--deposit', 'much')).toMatchObject({ code: 2 })
   expect(await run('wrong', 'tab', 'call', ECHO, 'x')).toMatchObject({

@@ -17,7 +17,6 @@ import type { Sender } from '../native/sender.ts'
 import { EntryBuilder } from './claim-entries.ts'
 import { claimFee } from './claim-fee.ts'
 import { type ClaimCandidate, type ClaimMoment, type ClaimOrder, claimsDue, feeBudget } from './claim-policy.ts'
-import { ClaimTurns } from './claim-turns.ts'
 import { MinedClaims } from './mined-claims.ts'
 import { TabEnds } from './tab-ends.ts'
 import type { TabClaimRow, TabRow, TabStore } from './tab-store.ts'
@@ -54,12 +53,12 @@ const PASSING: ReadonlySet<FaultCode> = new Set<FaultCode>([
 /**
  * Claims what is charged on tabs. The tabs on chain and the receipts in the store say what is owed, so a claim that is lost is made
  * anew: a claim names totals, and one that comes late is stale and moves nothing. Each claim is in the store before it is sent, and is
- * sent again as it is after a restart or a reorganisation, until it is final.
+ * sent again as it is after a restart or a reorganisation, until it is final. Of replicas that share a store one claims at a time: the
+ * store shows what is to be claimed to no other.
  */
 export class Claimer {
   readonly #deps: ClaimerDependencies
   readonly #mined: MinedClaims
-  readonly #turns: ClaimTurns
   readonly #ends: TabEnds
   /** When the first receipt that is in no claim was given, by tab; valid for the receipts on chain that it names. */
   readonly #oldest = new Map<TxId, { readonly receipts: number; readonly atMs: number }>()
@@ -69,9 +68,8 @@ export class Claimer {
 
   constructor(dependencies: ClaimerDependencies) {
     this.#deps = dependencies
-    const { chain, shop, store, sender, clock, onFault } = dependencies
+    const { chain, store, sender, clock, onFault } = dependencies
     this.#mined = new MinedClaims(chain, store, onFault)
-    this.#turns = new ClaimTurns(shop, store.shared !== undefined)
     this.#ends = new TabEnds({ chain, store, clock })
     sender.value('tab_claim', { worth: (tx) => this.#worthOf(tx), keep: (tx) => this.#keep(tx) })
     chain.onHeadChange((change) => {
@@ -104,13 +102,14 @@ export class Claimer {
   async #claim(): Promise<void> {
     const { chain, store, sender, shop, onFault } = this.#deps
     if (this.#stopped || chain.moving || this.#deps.isHeld?.()) return
+    // Where replicas share a store, the one that looks for claims keeps the others from it.
+    if (!shop.maySettle) return shop.agent === undefined ? undefined : onFault(fault('tab/foreign'))
     const waiting = await this.#waiting()
     const rows = await store.unclaimed()
     await this.#mined.note(rows)
     await this.#ends.note(rows)
     const taken = new Set(waiting.flatMap(({ entries }) => entries.map(({ tabId }) => tabId)))
     const due = await this.#due(rows.filter(({ tabId }) => !taken.has(tabId)))
-    if (due.length > 0 && !shop.maySettle) return onFault(fault('tab/foreign'))
     const own = waiting.filter(({ transaction }) => senderOf(transaction) === sender.address).length
     await this.#send(due, new Map(rows.map((row) => [row.tabId, row])), WAITING_MAX - own)
     for (const raised of await sender.hurry(() => 0n)) if (!raised.ok) onFault(raised.fault)
@@ -158,7 +157,7 @@ export class Claimer {
       const candidate = await this.#candidate(row)
       if (candidate !== null) candidates.push(candidate)
     }
-    return this.#turns.own(claimsDue(candidates, moment), moment.height)
+    return claimsDue(candidates, moment)
   }
 
   /** Null on a network without tabs. */
@@ -189,9 +188,11 @@ export class Claimer {
     }
   }
 
-  /** What is reserved may be known to this process alone. */
-  #isBusy({ tabId, reserved }: TabRow): boolean {
-    return reserved > 0n || (this.#deps.store.peek(tabId)?.reserved ?? 0n) > 0n
+  /** Without other replicas, what is reserved is known to this process alone. */
+  #isBusy(row: TabRow): boolean {
+    const { store } = this.#deps
+    const known = store.shared === undefined ? store.peek(row.tabId) : row
+    return known !== undefined && known.reserved > 0n
   }
 
   async #oldestAt(tabId: TxId, receipts: number, newestAtMs: number): Promise<number> {

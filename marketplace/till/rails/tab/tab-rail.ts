@@ -4,7 +4,7 @@ import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import type { TxId } from '../../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
 import { requestCommitment } from '../../../../consensus/tx/request-hash.ts'
-import { TABS } from '../../../ledger/tab-records.ts'
+import { TAB_TERMS_TABLE, TABS } from '../../../ledger/tab-records.ts'
 import type { ServiceDefinition } from '../../../services/service.ts'
 import { ClaimsAway, runsOf } from '../../claim-store.ts'
 import type { Caller } from '../../failing-callers.ts'
@@ -25,11 +25,11 @@ import {
   whyNoTab,
 } from './acceptance.ts'
 import { BadVouchers } from './bad-vouchers.ts'
+import { endOf } from './call-end.ts'
 import { CommitGroups } from './commit-groups.ts'
 import { Deposits } from './deposits.ts'
 import type { SignedTabReceipt, TabPaidCall, TabPrice, TabQuery, TabState } from './tab-call.ts'
 import { TAB_CALLS, TabDesk } from './tab-desk.ts'
-import { endOf } from './call-end.ts'
 import { TabPrices, type Unpriced } from './tab-price.ts'
 import { type ReceiptSigner, sealer } from './tab-receipts.ts'
 import { lostReceipt, whyNoQuery } from './tab-signatures.ts'
@@ -215,6 +215,9 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
 
   /** What one call costs now, or why it has no price. */
   priceOf(serviceId: string): TabPrice | Unpriced {
+    const { chain, shop, signer } = this.#deps
+    const terms = chain.database.get(TAB_TERMS_TABLE, shop.operator.agentId)
+    if (terms?.receiptKey !== signer.key) return { reason: 'the terms for tabs of this node are not on chain yet' }
     return this.#parts.prices.quoted(serviceId as never)
   }
 

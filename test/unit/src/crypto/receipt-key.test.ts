@@ -41,22 +41,37 @@ describe('the receipt key of a wallet', () => {
 describe('replicas with wallets of their own', () => {
   it('sign with one key if they are given the same file', async () => {
     const path = file('key', `${'0A'.repeat(32)}\n`)
-    const [one, two] = [5, 6].map((number) => openReceiptSigner(path, walletReceiptSigner(seedOf(number))))
+    const [one, two] = [5, 6].map((number) => openReceiptSigner(path, null, walletReceiptSigner(seedOf(number))))
     const [first, second] = [await one, await two]
     if (!first?.ok || !second?.ok) throw new Error('not opened')
     expect(first.value.key).toBe(second.value.key)
     expect(first.value.sign(MESSAGE)).toEqual(second.value.sign(MESSAGE))
   })
 
+  it('sign with the key that the first of them put into their store, if they are given no file', async () => {
+    const kept = new Map<string, Uint8Array>()
+    const secret = async (name: string, make: () => Uint8Array): Promise<Uint8Array> => {
+      if (!kept.has(name)) kept.set(name, make())
+      return kept.get(name) as Uint8Array
+    }
+    const [first, second] = await Promise.all(
+      [5, 6].map((number) => openReceiptSigner(null, secret, walletReceiptSigner(seedOf(number)))),
+    )
+    if (!first?.ok || !second?.ok) throw new Error('not opened')
+    expect(first.value.key).toBe(second.value.key)
+    expect(first.value.sign(MESSAGE)).toEqual(second.value.sign(MESSAGE))
+    expect(first.value.key).not.toBe(walletReceiptSigner(seedOf(5)).key)
+  })
+
   it('use the key of the wallet without a file, and refuse a file that is no key', async () => {
     const own = walletReceiptSigner(seedOf(5))
-    expect(await openReceiptSigner(null, own)).toEqual({ ok: true, value: own })
+    expect(await openReceiptSigner(null, null, own)).toEqual({ ok: true, value: own })
     for (const [path, reason] of [
       [join(folder, 'missing'), 'it cannot be read'],
       [file('short', '0a0b'), 'it does not hold a key of 64 hex digits'],
     ] as const) {
       const fault = { code: 'config/file', detail: { path, reason } }
-      expect(await openReceiptSigner(path, own)).toEqual({ ok: false, fault })
+      expect(await openReceiptSigner(path, null, own)).toEqual({ ok: false, fault })
     }
   })
 })

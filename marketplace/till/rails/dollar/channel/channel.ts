@@ -20,7 +20,10 @@ export interface ChannelConfig {
   readonly salt: string
 }
 
-/** A payer's promise of all that the receiver may claim since the channel began. The highest one replaces all others. */
+/**
+ * A payer's promise of all that the receiver may claim since the channel began. The highest one replaces all others. It names no call: after
+ * a call that cost nothing, official clients sign the same voucher again.
+ */
 export interface ChannelVoucher {
   readonly channelId: string
   /** Units of the token. */

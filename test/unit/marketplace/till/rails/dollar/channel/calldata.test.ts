@@ -1,5 +1,5 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { expect, it } from 'vitest'
+import { keccak } from '../../../../../../../consensus/external/eip712.ts'
 import { toHex } from '../../../../../../../consensus/primitives/bytes.ts'
 import {
   claimCall,
@@ -40,7 +40,7 @@ it('is what viem 2.57.1 encodes', () => {
     refund,
     many: manyCalls([claim, refund]),
   }
-  expect(Object.fromEntries(Object.entries(calls).map(([name, data]) => [name, toHex(keccak_256(data))]))).toEqual({
+  expect(Object.fromEntries(Object.entries(calls).map(([name, data]) => [name, toHex(keccak(data))]))).toEqual({
     deposit: '2b7d91f26a50b51b5ef75701a9ba0eccb1cd365d86bab83d57fc77757b46bd29',
     claim: '3ba1ad472c6d71d80e8c25d0ed025f780757edd44ce4aeb3262c9a952fb260e1',
     settle: '4677973b8a3a8e4dc4365704f8b41e0aff028f920420550b575d713203f3e72c',

@@ -16,6 +16,8 @@ const SWITCHES = new Set([
   'force',
   'no-pay',
   'no-check',
+  'no-tab',
+  'by-chain',
   'no-wait',
   'accept-impact',
   'accept-loss',

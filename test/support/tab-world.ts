@@ -2,7 +2,9 @@ import { createServer as createHttp, type IncomingMessage, type Server, type Ser
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { LAUNCH_RULES, TAB_RULES } from '../../config/networks/rules.ts'
+import type { NetworkParams } from '../../consensus/chain/params.ts'
 import { UNPACED } from '../../consensus/chain/ports.ts'
+import { createRuleBook } from '../../consensus/chain/rule-book.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { amount } from '../../consensus/primitives/amount.ts'
 import type { Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
@@ -16,13 +18,15 @@ import type { NetworkFacts } from '../../rpc/client/sdk/shapes.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/server/limits.ts'
 import { createServer } from '../../rpc/server/server.ts'
 import { networkFacts } from '../../src/market/network-facts.ts'
+import { PROTOCOL } from '../../src/protocol.ts'
 import { bareNodeOf } from './api-server.ts'
 import { TestChain, wallet } from './chain.ts'
-import { type Answer, FakeTabSeller, type Json } from './fake-tab-seller.ts'
-import { testParams, testRuleBook } from './network.ts'
+import { type Answer, type Json, LyingTabSeller } from './lying-tab-seller.ts'
+import { testParams } from './network.ts'
 import { agentId } from './unsigned.ts'
 
-const RULES = { tx: { ...LAUNCH_RULES.tx, tabs: TAB_RULES } }
+/** Its name makes the commands take the development wallets. */
+const PARAMS: NetworkParams = { ...testParams({ tx: { ...LAUNCH_RULES.tx, tabs: TAB_RULES } }), name: 'devnet' }
 const RATE = 1_000_000
 const RATES = {
   ...{ read: RATE, list: RATE, transaction: RATE, simulate: RATE, quote: RATE, settle: RATE },
@@ -48,8 +52,9 @@ export interface Mischief {
  * node does. Each transaction that comes is mined at once, unless `isMining` is false.
  */
 export class TabWorld {
-  readonly network: NetworkFacts = networkFacts(testParams(RULES))
-  readonly seller: FakeTabSeller
+  readonly params: NetworkParams = PARAMS
+  readonly network: NetworkFacts = networkFacts(PARAMS)
+  readonly seller: LyingTabSeller
   readonly mischief: Mischief = { deaf: 0, mute: 0, lie: null }
   /** Transactions that came over HTTP. */
   readonly sent: string[] = []
@@ -71,7 +76,7 @@ export class TabWorld {
         response.end(JSON.stringify({ error: String(error), code: 'internal_error' }))
       })
     })
-    this.seller = new FakeTabSeller({
+    this.seller = new LyingTabSeller({
       network: test.chain.network,
       agentId: ACME,
       payTo: this.payout,
@@ -81,7 +86,7 @@ export class TabWorld {
   }
 
   static async open(): Promise<TabWorld> {
-    const test = await TestChain.open(testRuleBook(RULES))
+    const test = await TestChain.open(createRuleBook(PARAMS, PROTOCOL))
     const node = bareNodeOf(test)
     const limits = { ...DEFAULT_HTTP_LIMITS, ratesPerMinute: RATES, delayMsMax: 100_000 }
     const app = await createServer(node, { limits, trustProxy: false, onError: () => {}, onAnswer: () => {} })

@@ -273,7 +273,7 @@ export const tabVerifyCommand = tabCommand(
     const checked = await settled(context, () => tab.verifyReceipts())
     if (!checked.ok) return checked.fault
     if (json === undefined) for (const line of checkedLines(checked.value, nativeAsset(context))) context.print(line)
-    else context.printJson(checked.value)
+    else context.printJson(jsonOf(checked.value))
     const { evidence, failed } = checked.value
     if (path !== undefined && evidence !== null)
       await writeFile(path, `${JSON.stringify(evidence, null, 2)}\n`, { flag: 'wx' })
@@ -337,10 +337,8 @@ function show(context: CommandContext, standing: TabStanding): number {
   return EXIT.ok
 }
 
-function jsonOf(standing: TabStanding): Readonly<Record<string, unknown>> {
-  const texts = Object.entries(standing).map(([name, value]) => [
-    name,
-    typeof value === 'bigint' ? String(value) : value,
-  ])
-  return Object.fromEntries(texts)
+/** Amounts are base units as decimal text. */
+function jsonOf(value: object): Readonly<Record<string, unknown>> {
+  const text = JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? each.toString() : each))
+  return JSON.parse(text) as Readonly<Record<string, unknown>>
 }

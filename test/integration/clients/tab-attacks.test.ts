@@ -6,7 +6,7 @@ import type { Hash } from '../../../consensus/primitives/ids.ts'
 import { type ClientOptions, createClient, TabStoppedError, VerificationError } from '../../../rpc/client/client.ts'
 import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import { wallet as walletKey } from '../../support/chain.ts'
-import { type Answer, type Json, receiptOf } from '../../support/fake-tab-seller.ts'
+import { type Answer, type Json, receiptOf } from '../../support/lying-tab-seller.ts'
 import { ACME, ECHO, OTHER, TabWorld } from '../../support/tab-world.ts'
 import { serviceId } from '../../support/unsigned.ts'
 

@@ -19,7 +19,7 @@ import {
 import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import { nativeTabScheme } from '../../../rpc/client/x402.ts'
 import { wallet as walletKey } from '../../support/chain.ts'
-import type { Json } from '../../support/fake-tab-seller.ts'
+import type { Json } from '../../support/lying-tab-seller.ts'
 import { ACME, ECHO, OTHER, TabWorld } from '../../support/tab-world.ts'
 
 const wallet = walletFromWords(wordsOfSeed(devSeed(1)))

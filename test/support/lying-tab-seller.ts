@@ -59,7 +59,7 @@ const RECEIPT_SEED = new Uint8Array(32).fill(0x5e)
  * A small seller of calls on tabs that shares no code with the real one. It speaks the objects of x402, and checks every
  * voucher for real. A test can make it lie, lose answers, forget everything, or go back to an old copy of its data.
  */
-export class FakeTabSeller {
+export class LyingTabSeller {
   readonly receiptKey = toHex(NATIVE_BACKEND.publicKeyEd25519(RECEIPT_SEED))
   ledgers = new Map<string, Ledger>()
   prices = new Map<string, bigint>()

@@ -68,8 +68,6 @@ export const TAB_TERMS = container('TabTerms', {
 export type TabOpen = ValueOf<typeof TAB_OPEN>
 /** A voucher as a claim carries it. */
 export type Voucher = ValueOf<typeof VOUCHER>
-/** One service of a claim entry. */
-export type ClaimedService = ValueOf<typeof CLAIMED_SERVICE>
 /** One entry of a `tab_claim`. */
 export type ClaimEntry = ValueOf<typeof CLAIM_ENTRY>
 /** Payload of `tab_terms`. */

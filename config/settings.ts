@@ -42,6 +42,7 @@ export const SETTINGS = {
   'rpc.rate-simulate': integer('Transactions simulated per minute and address', 1_200, RATES),
   'rpc.rate-quote': integer('Calls without a payment per minute and address', 9_000, RATES),
   'rpc.rate-settle': integer('Calls with a payment per minute and address', 15_000, RATES),
+  'rpc.rate-tab': integer('Calls on tabs that the node knows per minute and address', 120_000, RATES),
   'rpc.rate-mining': integer('Templates and solutions for mining per minute and address', 1_200, RATES),
   'rpc.rate-health': integer('Health checks and scrapes per minute and address', 6_000, RATES),
   'rpc.rate-events': integer('Event streams opened per minute and address', 300, RATES),
@@ -153,6 +154,17 @@ export const SETTINGS = {
     'Seconds of silence after which a replica counts as dead; the same for all replicas that share claims',
     30,
     [2, 3_600],
+  ),
+  'market.tabs': flag('Whether callers can open tabs with this agent and pay calls from them', true),
+  'market.tab-close-delay': integer(
+    'Least blocks between a request of a payer to close its tab and the end of the tab; the next delay that the network knows is taken',
+    400,
+    [1, 1_000_000],
+  ),
+  'market.tab-key-file': text(
+    'File with the key (64 hex digits) that signs the receipts of tabs; replicas need the same one; default: made from the market wallet',
+    null,
+    'a path',
   ),
   'market.pause-depth': integer(
     'Depth in blocks from which a reorganisation is reported and pauses sales',
@@ -312,6 +324,11 @@ export interface Config {
     /** May hold a password; null for the data folder. */
     readonly claimsUrl: string | null
     readonly claimsLeaseSeconds: number
+    readonly tabs: boolean
+    /** In blocks. */
+    readonly tabCloseDelay: number
+    /** Null for the key of the wallet. */
+    readonly tabKeyFile: string | null
     readonly pauseDepth: number
     readonly settleWaitMs: number
     readonly resultKeepHours: number

@@ -19,6 +19,7 @@ import { effectiveRate, type MempoolEntry } from './account-queue.ts'
 import type { MempoolPolicy } from './policy.ts'
 import type { Pool } from './pool.ts'
 import type { Ranking } from './ranking.ts'
+import { checkSpent, checkTabPlace } from './tab-places.ts'
 
 /** What admission reads. */
 export interface AdmissionDependencies {
@@ -106,6 +107,8 @@ function checkAdmission(entry: MempoolEntry, context: AdmissionDependencies): Fa
     checkFee(entry, context) ??
     checkAccount(entry, context) ??
     checkReplacement(entry, context) ??
+    checkTabPlace(entry, context) ??
+    checkSpent(entry, context) ??
     checkUnpaid(entry, context) ??
     checkKeys(entry, context) ??
     checkRoom(entry, context)

@@ -17,6 +17,8 @@ import { CLOSURES } from '../marketplace/ledger/closures.ts'
 import { escrowModule } from '../marketplace/ledger/escrow.ts'
 import { HISTORY } from '../marketplace/ledger/history.ts'
 import { OUTCOMES } from '../marketplace/ledger/outcomes.ts'
+import { OPEN_TABS, TAB_LISTS } from '../marketplace/ledger/tab-lists.ts'
+import { TAB_CLAIMS, TAB_LIVES } from '../marketplace/ledger/tab-lives.ts'
 import { tabModule } from '../marketplace/ledger/tabs.ts'
 import { NATIVE_BACKEND } from './crypto/native-backend.ts'
 
@@ -50,6 +52,18 @@ export const PROTOCOL: Protocol = {
     ...stakingModule.handlers,
     ...bridgeModule.handlers,
   } satisfies KindHandlers,
-  indexes: [CLOSURES, HOLDERS, HISTORY, tradeIndex(symbol), candleIndex(symbol), POOLS_BY_ASSET, OUTCOMES],
+  indexes: [
+    CLOSURES,
+    HOLDERS,
+    HISTORY,
+    tradeIndex(symbol),
+    candleIndex(symbol),
+    POOLS_BY_ASSET,
+    OUTCOMES,
+    OPEN_TABS,
+    TAB_LISTS,
+    TAB_LIVES,
+    TAB_CLAIMS,
+  ],
   signatures: NATIVE_BACKEND,
 }

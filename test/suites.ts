@@ -37,7 +37,7 @@ export const LONG = [
   'test/e2e/{printed-hints,start-up}.test.ts',
   // Many seeds.
   'test/sim/{network,network-repeat}.test.ts',
-  'test/property/{backends,bridge,conservation,declared-writes,mutations,reference,snapshot-walks,staking}.test.ts',
+  'test/property/{backends,bridge,conservation,declared-writes,mutations,reference,snapshot-walks,staking,tab-walk}.test.ts',
 ] as const
 
 /** Tests that replace modules of the product: they share no loaded modules with others, so they are a project of their own. */

@@ -346,7 +346,8 @@ export class ChainDatabase implements StateView, PageReader {
     const { block, entry, executed, tree } = connection
     const { height } = block.header
     const { nodes, peaks } = appendLeaf(this.peaksThrough(this.#head), historyLeaf(block), height)
-    const place = { indexes: this.#ruleBook.indexes, parentState: this, read: this.#read }
+    const { indexes, at } = this.#ruleBook
+    const place = { indexes, parentState: this, rules: at(height), read: this.#read }
     const writes = connectionWrites(connection, nodes, place, this.idAt(height - UNDO_BLOCKS))
     await this.#store.batch(writes, () => {
       this.#cache.remember(executed.changes, tree, false)
@@ -364,7 +365,8 @@ export class ChainDatabase implements StateView, PageReader {
     const parent = this.#mustEntry(unwound.header.parent)
     const block = this.block(unwound.id) as Block
     const receipts = (this.receipts(unwound.id) as readonly Uint8Array[]).map(decodeReceipt)
-    const connected = { block, receipts, changes, parentState: new UnwoundState(this, changes) }
+    const rules = this.#ruleBook.at(block.header.height)
+    const connected = { block, receipts, changes, parentState: new UnwoundState(this, changes), rules }
     const undo = this.#store.get(KEYS.indexUndo(unwound.id))
     const indexes = disconnectIndexes(this.#ruleBook.indexes, connected, this.#read, undo)
     await this.#store.batch(disconnectionWrites(block, changes, tree, indexes), () => {

@@ -2,6 +2,7 @@ import type { Block } from '../block/block.ts'
 import type { Receipt } from '../ledger/receipt.ts'
 import type { StateChange, StateView } from '../state/view.ts'
 import type { BlockEntry } from './layout.ts'
+import type { Rules } from './params.ts'
 import type { Pacer } from './ports.ts'
 
 /** A block on the best chain with its effects. */
@@ -12,6 +13,8 @@ export interface ConnectedBlock {
   readonly changes: readonly StateChange[]
   /** The state before the block; empty for genesis. */
   readonly parentState: StateView
+  /** Those of its height. */
+  readonly rules: Rules
 }
 
 /**

@@ -118,27 +118,6 @@ function assertRules({ block, tx, coin, market, token, staking, bridge }: Rules)
   if (tx.tabs !== undefined) assertTabs(tx.tabs, tx)
 }
 
-/** Records that the end of a tab writes: tab, payer account, totals, list of due tabs. */
-const TAB_RETURN_WRITES = 4
-/** Records that moving it to another height writes: two lists of due tabs. */
-const TAB_MOVE_WRITES = 2
-/** Most terms and close delays together: each can bring a block full of tabs to one height. */
-const TAB_HEIGHTS_MAX = 16
-
-function assertTabs(tabs: TabRules, { weight }: Rules['tx']): void {
-  const { terms, closeDelays, depositMin, callBurn, countedAmount, burnDivisor } = tabs
-  assert(
-    [...terms, ...closeDelays].every((blocks) => Number.isSafeInteger(blocks) && blocks >= 1 && blocks < DELAY_BOUND),
-    'terms and close delays of tabs are whole numbers of blocks',
-  )
-  assert(terms.length > 0 && closeDelays.length > 0, 'tabs have terms and close delays')
-  assert(terms.length + closeDelays.length <= TAB_HEIGHTS_MAX, 'tabs due in one block are bounded')
-  assert(depositMin >= 1n && countedAmount >= 1n && burnDivisor >= 1n, 'amounts and divisors of tabs are at least 1')
-  assert(callBurn >= 0n && callBurn <= countedAmount, 'a claim burns no more than it moves')
-  assert(tabs.openReturn >= TAB_RETURN_WRITES * weight.perStateWrite, 'the opening of a tab prepays its end')
-  assert(tabs.closeMove >= TAB_MOVE_WRITES * weight.perStateWrite, 'a close prepays the move of the end')
-}
-
 function assertBlockRules(block: Rules['block']): void {
   assert(block.baseFeeMin >= 32n, 'the base fee floor is at least 32')
   assert(block.baseFeeChangeDivisor >= 1n, 'the base fee moves by a share of itself')
@@ -154,6 +133,32 @@ function assertBlockRules(block: Rules['block']): void {
     [block.spacingMs, block.halfLifeMs, block.anchorResetGapMs ?? 1].every((ms) => Number.isSafeInteger(ms) && ms >= 1),
     'the spacing, the half-life and the gap of an anchor are whole milliseconds',
   )
+}
+
+/** State records that the return of a tab writes: tab, payer, totals, list of due tabs. */
+const TAB_RETURN_WRITES = 4
+/** State records that moving it to another height writes: two lists of due tabs. */
+const TAB_MOVE_WRITES = 2
+/** Most terms and close delays together: each can bring the tabs of one block to the same height. */
+const TAB_DUES_MAX = 16
+
+function assertTabs(tabs: TabRules, { weight }: Rules['tx']): void {
+  const spans = [tabs.terms, tabs.closeDelays]
+  assert(
+    spans.every((all) => all.length > 0 && all.every((span, i) => i === 0 || span > (all[i - 1] as number))),
+    'tabs have terms and close delays, which ascend',
+  )
+  assert(
+    spans.flat().every((span) => Number.isSafeInteger(span) && span >= 1 && span < DELAY_BOUND),
+    'terms and close delays of tabs are whole numbers of blocks',
+  )
+  assert(spans.flat().length <= TAB_DUES_MAX, 'tabs due in one block are bounded')
+  assert(tabs.depositMin >= 1n && tabs.depositMin < SUPPLY_BOUND, 'a tab has a least deposit')
+  // More would be burned than a claim brings.
+  assert(tabs.callBurn >= 0n && tabs.callBurn <= tabs.countedAmount, 'a counted call burns a part of its amount')
+  assert(tabs.burnDivisor >= 1n && tabs.countedAmount >= 1n, 'divisors of claims are at least 1')
+  assert(tabs.openReturn >= TAB_RETURN_WRITES * weight.perStateWrite, 'a tab prepays its return')
+  assert(tabs.closeMove >= TAB_MOVE_WRITES * weight.perStateWrite, 'a close prepays the move of the return')
 }
 
 const BPS = 10_000

@@ -32,21 +32,10 @@ export function assertSuccession(before: Rules, after: Rules): void {
   assert(after.coin.symbol === before.coin.symbol, 'the native coin keeps its symbol')
   // The cap is a state record since genesis, so a changed parameter would have no effect.
   assert(after.coin.supplyCap === before.coin.supplyCap, 'a later step keeps the supply cap')
-  assertKeptTabs(before.tx.tabs, after.tx.tabs)
   assertSamePrices(before.market, after.market)
   assertSameBridge(before.bridge, after.bridge)
+  assertSameTabs(before.tx.tabs, after.tx.tabs)
   assertSameWork(before.block, after.block)
-}
-
-/** Open tabs end by the rules of their opening, and a payer may still name a delay that it relied on. */
-function assertKeptTabs(before: TabRules | undefined, after: TabRules | undefined): void {
-  if (before === undefined) return
-  assert(after !== undefined, 'a later step keeps tabs')
-  assert(
-    before.terms.every((term) => after.terms.includes(term)) &&
-      before.closeDelays.every((delay) => after.closeDelays.includes(delay)),
-    'a later step keeps every term and close delay of tabs',
-  )
 }
 
 function assertSamePrices(before: MarketRules, after: MarketRules): void {
@@ -69,6 +58,17 @@ function assertSameBridge(before: BridgeRules, after: BridgeRules): void {
   )
   // A network's record holds the amount minted on a numbered day. Days of another length would change its meaning.
   assert(after.dayBlocks === before.dayBlocks, 'a later step keeps the blocks of a day of the bridge')
+}
+
+function assertSameTabs(before: TabRules | undefined, after: TabRules | undefined): void {
+  if (before === undefined) return
+  // Sellers wait with their claims for the terms and delays that payers may name.
+  assert(
+    after !== undefined &&
+      before.terms.every((term) => after.terms.includes(term)) &&
+      before.closeDelays.every((delay) => after.closeDelays.includes(delay)),
+    'a later step keeps tabs, with every term and every close delay',
+  )
 }
 
 /** The rules of proof of work. Spacing and half-life may change: they begin at a new anchor, see `anchorAtStep`. */

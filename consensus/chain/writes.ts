@@ -37,7 +37,7 @@ import type { RuleBook } from './rule-book.ts'
 
 /** All writes that make genesis the head of an empty store. */
 export function genesisWrites(ruleBook: RuleBook, genesis: Genesis): readonly Write[] {
-  const { params, indexes } = ruleBook
+  const { params, indexes, at } = ruleBook
   const { block, changes, tree } = genesis
   const { nodes } = appendLeaf([], historyLeaf(block), 0)
   const work = nodes[0]?.work as bigint
@@ -62,13 +62,16 @@ export function genesisWrites(ruleBook: RuleBook, genesis: Genesis): readonly Wr
     ...changes.map(({ key, after }) => stateWrite(key, after)),
     ...pageWrites(tree),
     ...nodes.map(historyWrite),
-    ...connectIndexes(indexes, genesisConnected(genesis), () => undefined).writes,
+    ...connectIndexes(indexes, genesisConnected({ at, genesis }), () => undefined).writes,
   ]
 }
 
 /** Genesis as indexes see it. It is never unwound. */
-export function genesisConnected({ block, changes }: Genesis): ConnectedBlock {
-  return { block, receipts: [], changes, parentState: new MemoryState() }
+export function genesisConnected({
+  genesis: { block, changes },
+  at,
+}: Pick<RuleBook, 'genesis' | 'at'>): ConnectedBlock {
+  return { block, receipts: [], changes, parentState: new MemoryState(), rules: at(0) }
 }
 
 /** A block that was executed and is ready to become the head. */
@@ -79,7 +82,7 @@ export interface Connection {
   readonly tree: TreeUpdate
 }
 
-interface IndexedPlace extends Pick<ConnectedBlock, 'parentState'> {
+interface IndexedPlace extends Pick<ConnectedBlock, 'parentState' | 'rules'> {
   readonly indexes: readonly ChainIndex[]
   readonly read: StoreRead
 }
@@ -88,12 +91,12 @@ interface IndexedPlace extends Pick<ConnectedBlock, 'parentState'> {
 export function connectionWrites(
   { block, entry, executed, tree }: Connection,
   nodes: readonly HistoryNodeAt[],
-  { indexes, parentState, read }: IndexedPlace,
+  { indexes, read, ...place }: IndexedPlace,
   expired: BlockId | undefined,
 ): readonly Write[] {
   const { height } = block.header
   const { receipts, changes } = executed
-  const indexed = connectIndexes(indexes, { block, receipts, changes, parentState }, read)
+  const indexed = connectIndexes(indexes, { block, receipts, changes, ...place }, read)
   return [
     ...blockWrites(block, entry),
     ...executed.changes.map(({ key, after }) => stateWrite(key, after)),

@@ -3,8 +3,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concat, fromHex, toHex, uintBE } from '../primitives/bytes.ts'
 import { encodeText } from '../primitives/text.ts'
 
-/** EIP-712 domain of a token contract. `contract` is hex with 0x, in upper or lower case. */
-export interface TokenDomain {
+/** EIP-712 domain of a contract. `contract` is hex with 0x, in upper or lower case. */
+export interface TypedDomain {
   readonly name: string
   readonly version: string
   readonly chainId: number
@@ -21,9 +21,14 @@ export interface TransferMessage {
   readonly nonce: string
 }
 
-const DOMAIN_TYPE = 'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'
-const TRANSFER_TYPE =
-  'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)'
+/** A value of 32 bytes: hex of at most 32 bytes with 0x, an unsigned number, or the bytes themselves. */
+export type Word = string | bigint | Uint8Array
+
+const DOMAIN_TYPE = keccakText('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)')
+const AUTHORIZATION =
+  'WithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)'
+const TRANSFER_TYPE = keccakText(`Transfer${AUTHORIZATION}`)
+const RECEIVE_TYPE = keccakText(`Receive${AUTHORIZATION}`)
 /** Length of a signature that a key made: r, s and v. */
 const SIGNATURE_BYTES = 65
 const S_OFFSET = 32
@@ -31,32 +36,54 @@ const V_OFFSET = 27
 /** A signature can be mirrored: s and order - s both verify. Token contracts accept only the lower s. */
 const HALF_ORDER = secp256k1.Point.Fn.ORDER >> 1n
 
+/** Keccak-256, the hash of EVM chains. */
+export function keccak(bytes: Uint8Array): Uint8Array {
+  return keccak_256(bytes)
+}
+
 /** In hex with 0x, as for event topics. */
 export function keccakText(text: string): string {
-  return `0x${toHex(keccak_256(encodeText(text)))}`
+  return `0x${toHex(keccak(encodeText(text)))}`
+}
+
+/** Words behind each other, as `abi.encode` writes what has a fixed length. */
+export function abiWords(...words: readonly Word[]): Uint8Array {
+  return concat(
+    ...words.map((word) => {
+      if (typeof word === 'string') return fromHex(word.slice(2).toLowerCase().padStart(64, '0'))
+      return typeof word === 'bigint' ? uintBE(word, 32) : word
+    }),
+  )
+}
+
+/** Keccak-256 of 32-byte words, as `abi.encode` writes them. With a type's hash in front it is the hash of a struct. */
+export function hashWords(...words: readonly Word[]): Uint8Array {
+  return keccak(abiWords(...words))
+}
+
+/** The hash of a domain, which every digest of its contract contains. */
+export function domainSeparator({ name, version, chainId, contract }: TypedDomain): Uint8Array {
+  return hashWords(DOMAIN_TYPE, keccakText(name), keccakText(version), BigInt(chainId), contract)
+}
+
+/** The 32 bytes that a struct is signed over. */
+export function typedDigest(separator: Uint8Array, struct: Uint8Array): Uint8Array {
+  return keccak(concat(Uint8Array.of(0x19, 0x01), separator, struct))
 }
 
 /** The 32 bytes that a `TransferWithAuthorization` is signed over. */
-export function transferDigest(domain: TokenDomain, message: TransferMessage): Uint8Array {
-  const separator = keccak_256(
-    concat(
-      keccak_256(encodeText(DOMAIN_TYPE)),
-      keccak_256(encodeText(domain.name)),
-      keccak_256(encodeText(domain.version)),
-      uintBE(BigInt(domain.chainId), 32),
-      word(domain.contract),
-    ),
-  )
-  const struct = keccak_256(
-    concat(
-      keccak_256(encodeText(TRANSFER_TYPE)),
-      word(message.from),
-      word(message.to),
-      ...[message.value, message.validAfter, message.validBefore].map((number) => uintBE(number, 32)),
-      word(message.nonce),
-    ),
-  )
-  return keccak_256(concat(Uint8Array.of(0x19, 0x01), separator, struct))
+export function transferDigest(domain: TypedDomain, message: TransferMessage): Uint8Array {
+  return authorizationDigest(TRANSFER_TYPE, domain, message)
+}
+
+/** The 32 bytes that a `ReceiveWithAuthorization` is signed over. Only the payee can carry it out. */
+export function receiveDigest(domain: TypedDomain, message: TransferMessage): Uint8Array {
+  return authorizationDigest(RECEIVE_TYPE, domain, message)
+}
+
+function authorizationDigest(type: string, domain: TypedDomain, message: TransferMessage): Uint8Array {
+  const { from, to, value, validAfter, validBefore, nonce } = message
+  return typedDigest(domainSeparator(domain), hashWords(type, from, to, value, validAfter, validBefore, nonce))
 }
 
 /**
@@ -95,11 +122,6 @@ export function evmAddressOf(key: Uint8Array): string | null {
   return secp256k1.utils.isValidSecretKey(key) ? addressOf(secp256k1.getPublicKey(key, false)) : null
 }
 
-/** Hex of at most 32 bytes, as an ABI word. */
-function word(hex: string): Uint8Array {
-  return fromHex(hex.slice(2).toLowerCase().padStart(64, '0'))
-}
-
 function addressOf(publicKey: Uint8Array): string {
-  return `0x${toHex(keccak_256(publicKey.subarray(1)).subarray(12))}`
+  return `0x${toHex(keccak(publicKey.subarray(1)).subarray(12))}`
 }

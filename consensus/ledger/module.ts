@@ -4,6 +4,7 @@ import type { Amount } from '../primitives/amount.ts'
 import type { Fault } from '../primitives/fault.ts'
 import type { Overlay, ValueChange } from '../state/overlay.ts'
 import type { AnyStateTable, StateKey } from '../state/table.ts'
+import type { StateView } from '../state/view.ts'
 import type { TxKind } from '../tx/kinds.ts'
 import type { TxRules } from '../tx/rules.ts'
 import type { Transaction, TxBody } from '../tx/transaction.ts'
@@ -55,6 +56,8 @@ export interface KindHandler<K extends TxKind> {
   readonly apply: (context: TxContext, tx: Transaction<K>) => Fault | null
   /** Most native coins that the payload can take from the sender, without the fee. */
   readonly spends: (body: TxBody<K>, rules: LedgerRules) => Amount
+  /** Whether on this state the transaction would cost its fee and change nothing else. Absent: it is not told beforehand. */
+  readonly isSpent?: (body: TxBody<K>, view: StateView) => boolean
 }
 
 /** A handler for every kind; a missing one does not compile. */

@@ -92,6 +92,11 @@ export function isReceiptOf(bytes: Uint8Array, txId: Uint8Array): boolean {
   return bytes[0] === RECEIPT_TYPES.transaction.number && equal(bytes.subarray(1, 1 + txId.length), txId)
 }
 
+/** Only the type is read. */
+export function isTabReturn(bytes: Uint8Array): boolean {
+  return bytes[0] === RECEIPT_TYPES.tab_return.number
+}
+
 /** Root over the receipts of a block, in order. */
 export function receiptsRoot(receipts: readonly Uint8Array[]): Hash {
   return toHex(merkleRoot(RECEIPT_TREE, receipts)) as Hash

@@ -106,6 +106,8 @@ export const FAULT_TABLE = {
     'replacing the waiting transaction takes a fee of at least {leastText}, and a tip of at least {tipText}',
   ),
   'mempool/balance-exceeded': later('this and what waits before it need {neededText}, the balance is {balanceText}'),
+  'mempool/tab-waits': later('another transaction that funds or closes the tab {tabId} waits; replace that one'),
+  'mempool/claim-spent': later('every entry of the claim is of an unknown tab, or brings nothing new'),
   'mempool/busy': later('too many transactions wait for verification, or a reorganisation is under way'),
 
   'mempool/unverified': later('the signature could not be checked just now: {reason}'),
@@ -153,6 +155,7 @@ export const FAULT_TABLE = {
   'rpc/bridge-network-not-found': sender('the bridge has no network {network}; there are: {networks}'),
   'rpc/withdrawal-not-found': sender('there is no withdrawal {id} here'),
   'rpc/no-market': unblamed('this node sells no services'),
+  'rpc/no-tabs': unblamed('this node takes no tabs: pay each call by itself'),
 
   'config/unknown-key': sender('this command does not know {key} in the {source}; did you mean {suggestion}?'),
   'config/value': sender('{key} is "{value}"; allowed: {allowed}'),

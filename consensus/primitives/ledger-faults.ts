@@ -57,7 +57,7 @@ export const LEDGER_FAULTS = {
   'tab/count': unblamed('the calls of the services do not add up to the receipts'),
   'tab/signature': unblamed('the voucher is not signed by the voucher key of the tab'),
   'tab/no-terms': unblamed('the agent {agentId} takes no tabs'),
-  'tab/deposit-low': unblamed('the agent {agentId} takes deposits from {minimum} base units on'),
+  'tab/deposit-low': unblamed('the deposit is below the least that the agent {agentId} takes'),
   'tab/delay-short': unblamed('the agent {agentId} wants a close delay of at least {minimum} blocks'),
   'tab/closing': unblamed('the tab is closing at height {closesAt}'),
 } as const

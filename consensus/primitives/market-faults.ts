@@ -46,6 +46,10 @@ export const MARKET_FAULTS = {
     'the registration of {part} was mined and failed with {outcome}; it is tried again in an hour',
   ),
 
+  'market/claim-failed': unblamed('the chain refused a claim of the tab {tabId}: {outcome}'),
+  'market/tab-receipts': unblamed(
+    'receipt {n} of the tab {tabId} is missing or does not fit; what comes after it cannot be claimed',
+  ),
   'market/claims-away': later(
     'the claim store of this node cannot be reached just now ({reason}). Do not pay again: nothing is lost, repeat this call with the same payment',
   ),
@@ -138,6 +142,35 @@ export const MARKET_FAULTS = {
   ),
   'tab-call/query-time': sender('the time of the query differs from {nowMs} by more than {withinMs} ms'),
   'tab-call/query-signature': sender('the query is not signed by the voucher key of the tab {tabId}'),
+
+  'channel/mismatch': sender('the channel is not one of this offer: {field} is {got}, expected {expected}'),
+  'channel/signature': sender('the {what} is not signed by the key of the channel {channelId}. Nothing was charged'),
+  'channel/ceiling': unblamed(
+    'the voucher allows {maxClaimable} units in total, expected {expected}: sign the next one from the state of the channel in this answer. Nothing was charged',
+  ),
+  'channel/claimed': unblamed(
+    'the voucher allows {maxClaimable} units in total, which are claimed already. Nothing was charged',
+  ),
+  'channel/balance': unblamed(
+    'the voucher allows {maxClaimable} units in total, more than the channel {channelId} holds: deposit more. Nothing was charged',
+  ),
+  'channel/unknown': unblamed('the channel {channelId} holds nothing: open it with a deposit. Nothing was charged'),
+  'channel/busy': later(
+    'another call of the channel {channelId} is under way: repeat this one with the same payment when it has ended. Nothing was charged',
+  ),
+  'channel/closing': unblamed(
+    'the payer has asked to withdraw from the channel {channelId}, so it pays for no more calls. Nothing was charged',
+  ),
+  'channel/deposit-low': unblamed('the deposit has {amount} units, the least is {least}. Nothing was charged'),
+  'channel/deposit-time': unblamed(
+    'the authorization of the deposit holds from {validAfter} to {validBefore}; it is {now} now, and the offer can be paid for {seconds} s. Nothing was charged',
+  ),
+  'channel/nothing-left': unblamed('the channel {channelId} has nothing left to refund: all is charged'),
+  'channel/nothing-claimed': unblamed('nothing is claimed that is not paid out already'),
+  'channel/unverified': later(
+    'the state of the channel {channelId} cannot be read now: repeat this call with the same payment. Nothing was charged',
+  ),
+  'channel/chain-away': later('the chain of the token cannot be asked now: {detail}. Nothing was charged'),
 
   'facilitator/version': sender('x402Version is {got}; taken are 1 and 2'),
   'facilitator/scheme': sender('the scheme is {got}, this facilitator takes {expected}'),

@@ -76,10 +76,13 @@ function claimEntryWrites({ close, services }: ClaimEntry): number {
   return CLAIM_ENTRY_WRITES + (close ? CLAIM_CLOSE_WRITES : 0) + CLAIM_SERVICE_WRITES * services.length
 }
 
+/** The rules about tabs that count for the weight. */
+export type TabWeights = Pick<TabRules, 'perVoucher' | 'openReturn' | 'closeMove'>
+
 /** Weight of the transaction by these rules, whatever the state is. It is charged in full, never refunded. */
 export function weightOf(
   { body, witness, size }: Pick<Transaction, 'body' | 'witness' | 'size'>,
-  rules: Pick<TxRules, 'weight' | 'tabs'>,
+  rules: Pick<TxRules, 'weight'> & { readonly tabs?: TabWeights },
 ): number {
   const { weight } = rules
   return (
@@ -91,7 +94,7 @@ export function weightOf(
   )
 }
 
-function tabSurchargeOf({ kind, payload }: TxBody, tabs: TabRules | undefined): number {
+function tabSurchargeOf({ kind, payload }: TxBody, tabs: TabWeights | undefined): number {
   if (tabs === undefined) return 0
   switch (kind) {
     case 'tab_open':

@@ -4,19 +4,24 @@ import { keyAfter } from '../../consensus/chain/key-value.ts'
 import type { DatabaseReader } from '../../consensus/chain/reader.ts'
 import { OUTCOME_OK } from '../../consensus/ledger/outcome.ts'
 import type { Receipt } from '../../consensus/ledger/receipt.ts'
+import { type Amount, ZERO } from '../../consensus/primitives/amount.ts'
 import { copy, fromHex, writeHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
-import { container, decodeOwn, encode, hex32, uint8, uint16 } from '../../consensus/primitives/codec.ts'
+import { container, decodeOwn, encode, hex32, uint8, uint16, uint128 } from '../../consensus/primitives/codec.ts'
 import type { Address, TxId } from '../../consensus/primitives/ids.ts'
 import { PAYLOAD_FORMS } from '../../consensus/tx/json-forms.ts'
 import { TX_KIND_NAMES, type TxKind } from '../../consensus/tx/kinds.ts'
 import { OUTCOME_DELIVERED } from '../../consensus/tx/payloads.ts'
 import type { Transaction, TxBody } from '../../consensus/tx/transaction.ts'
 import { EscrowParties } from './escrow-parties.ts'
+import { TabFollower, type TabStep } from './tab-steps.ts'
 
-const EVENTS = ['transaction', 'delivered', 'failed', 'refunded', 'reward'] as const
-const ROLES = ['sender', 'receiver', 'caller', 'payout', 'miner'] as const
+const EVENTS = ['transaction', 'delivered', 'failed', 'refunded', 'reward', 'tab_claimed', 'tab_returned'] as const
+const ROLES = ['sender', 'receiver', 'caller', 'payout', 'miner', 'payer'] as const
 
-/** A transaction was mined, an escrow closed in one of three ways, or a reward matured. */
+/**
+ * A transaction was mined, an escrow closed in one of three ways, a reward matured, an agent claimed from a tab, or the
+ * rest of a tab went back to its payer.
+ */
 export type HistoryEvent = (typeof EVENTS)[number]
 /** The part of an address in an event. `receiver`: the transaction's payload names it. */
 export type HistoryRole = (typeof ROLES)[number]
@@ -30,21 +35,29 @@ export interface HistoryCursor {
 /** An event in the history of an address. */
 export interface HistoryEntry extends HistoryCursor {
   readonly event: HistoryEvent
-  /** For an escrow's end, its payment; null for a reward. */
+  /** For an escrow's end its payment, for a tab its opening; null for a reward. */
   readonly txId: TxId | null
   /** Outcome code of a transaction; 0 for all other events. */
   readonly code: number
   readonly roles: readonly HistoryRole[]
+  /** Base units that an event moved, `tab_claimed` with what was burned. Null for a transaction. */
+  readonly amount: Amount | null
 }
 
 const ROLES_AT = 1
-const RECORD = container('HistoryRecord', { event: uint8, roles: uint8, code: uint16, txId: hex32<TxId>() })
+const RECORD = container('HistoryRecord', {
+  event: uint8,
+  roles: uint8,
+  code: uint16,
+  txId: hex32<TxId>(),
+  amount: uint128,
+})
 
 /**
  * address || 2^32 - 1 - height || 2^32 - 1 - position (big-endian) -> record. Newest first, so a cursor stays valid while
  * blocks come and go.
  */
-export const HISTORY: BlockIndex = { name: 'history', prefix: 0x03, entriesOf }
+export const HISTORY: BlockIndex = { name: 'history-2', prefix: 0x03, entriesOf }
 
 /** The newest events of an address, before the event `before`. */
 export function historyOf(
@@ -69,6 +82,7 @@ interface Event {
   readonly event: HistoryEvent
   readonly txId: TxId | null
   readonly code: number
+  readonly amount?: Amount
   readonly parties: readonly (readonly [HistoryRole, Address])[]
 }
 
@@ -81,22 +95,43 @@ function eventsOf(connected: ConnectedBlock): readonly Event[] {
   const { block, receipts } = connected
   const transactions = new Map(block.transactions.map((tx) => [tx.txId, tx]))
   const escrows = new EscrowParties(connected)
+  const tabs = new TabFollower(connected)
   return receipts.flatMap((receipt): readonly Event[] => {
+    if (receipt.type === 'tab_return') return tabEvents(tabs.ended(receipt))
     if (receipt.type !== 'transaction') return automaticEvent(receipt)
     const tx = transactions.get(receipt.txId) as Transaction
     const mined = transactionEvent(tx, receipt.code)
     if (receipt.code !== OUTCOME_OK) return [mined]
     escrows.see(tx)
-    return [mined, ...closings(tx.body, receipt.entries, escrows)]
+    const claims = tabs.see(tx, receipt.entries).flatMap(tabEvents)
+    return [mined, ...closings(tx.body, receipt.entries, escrows), ...claims]
   })
 }
 
 function automaticEvent(receipt: Receipt): readonly Event[] {
-  if (receipt.type === 'reward')
-    return [{ event: 'reward', txId: null, code: OUTCOME_OK, parties: [['miner', receipt.miner]] }]
-  if (receipt.type === 'refund')
-    return [{ event: 'refunded', txId: receipt.txId, code: OUTCOME_OK, parties: [['caller', receipt.caller]] }]
+  if (receipt.type === 'reward') {
+    const { miner, amount } = receipt
+    return [{ event: 'reward', txId: null, code: OUTCOME_OK, amount, parties: [['miner', miner]] }]
+  }
+  if (receipt.type === 'refund') {
+    const { txId, caller, amount } = receipt
+    return [{ event: 'refunded', txId, code: OUTCOME_OK, amount, parties: [['caller', caller]] }]
+  }
   return []
+}
+
+/** Opening, top-up and close are transactions of the payer. */
+function tabEvents(step: TabStep): readonly Event[] {
+  const { tabId, tab } = step
+  const about = { txId: tabId, code: OUTCOME_OK }
+  const payer = ['payer', tab.payer] as const
+  const rest = step.what === 'claimed' || step.what === 'returned' ? step.returned : null
+  const returned: readonly Event[] =
+    rest === null ? [] : [{ event: 'tab_returned', ...about, amount: rest, parties: [payer] }]
+  if (step.what !== 'claimed') return returned
+  const { charged } = step.split
+  const parties = [payer, ['payout', tab.payout] as const]
+  return [{ event: 'tab_claimed', ...about, amount: charged, parties }, ...returned]
 }
 
 function transactionEvent({ txId, body }: Transaction, code: number): Event {
@@ -109,13 +144,14 @@ function closings({ kind, payload }: TxBody, outcomes: readonly number[], escrow
   if (kind !== 'agent_receipt') return []
   return payload.entries.flatMap(({ txId, outcome }, i): readonly Event[] => {
     if (outcomes[i] !== OUTCOME_OK) return []
-    const { caller, payout } = escrows.of(txId)
+    const { caller, payout, amount } = escrows.of(txId)
     const event = outcome === OUTCOME_DELIVERED ? 'delivered' : 'failed'
     return [
       {
         event,
         txId,
         code: OUTCOME_OK,
+        amount,
         parties: [
           ['caller', caller],
           ['payout', payout],
@@ -125,10 +161,11 @@ function closings({ kind, payload }: TxBody, outcomes: readonly number[], escrow
   })
 }
 
-function filed({ event, txId, code, parties }: Event, cursor: HistoryCursor): readonly IndexEntry[] {
+function filed({ event, txId, code, amount = ZERO, parties }: Event, cursor: HistoryCursor): readonly IndexEntry[] {
   const rolesBy = new Map<Address, number>()
   for (const [role, address] of parties) rolesBy.set(address, (rolesBy.get(address) ?? 0) | (1 << ROLES.indexOf(role)))
-  const record = encode(RECORD, { event: EVENTS.indexOf(event), roles: 0, code, txId: txId ?? (ZERO_HEX_32 as TxId) })
+  const id = txId ?? (ZERO_HEX_32 as TxId)
+  const record = encode(RECORD, { event: EVENTS.indexOf(event), roles: 0, code, txId: id, amount })
   return [...rolesBy].map(([address, roles]) => ({ key: eventKey(address, cursor), value: withRoles(record, roles) }))
 }
 
@@ -157,13 +194,15 @@ function writeUint32(target: Uint8Array, at: number, value: number): void {
 
 function historyEntry({ key, value }: IndexEntry): HistoryEntry {
   const view = new DataView(key.buffer, key.byteOffset)
-  const { event, roles, code, txId } = decodeOwn(RECORD, value)
+  const { event, roles, code, txId, amount } = decodeOwn(RECORD, value)
+  const name = EVENTS[event] as HistoryEvent
   return {
     height: LAST - view.getUint32(ADDRESS_BYTES),
     position: LAST - view.getUint32(ADDRESS_BYTES + 4),
-    event: EVENTS[event] as HistoryEvent,
+    event: name,
     txId: txId === ZERO_HEX_32 ? null : txId,
     code,
     roles: ROLES.filter((_, i) => (roles >> i) & 1),
+    amount: name === 'transaction' ? null : amount,
   }
 }

@@ -18,7 +18,8 @@ import { heightKey, NATIVE_ASSET, noKey, stateTable, textKey } from '../../conse
 import type { StateView } from '../../consensus/state/view.ts'
 import { agentIdCodec } from '../../consensus/tx/payloads.ts'
 
-const TAB_RECORD = container('Tab', {
+/** Codec of a {@link Tab}. */
+export const TAB_RECORD = container('Tab', {
   version: uint8,
   agentId: agentIdCodec,
   payer: hex32<Address>(),

@@ -2,26 +2,19 @@ import { credit, debit } from '../../consensus/ledger/account.ts'
 import type { BlockContext, KindHandler, LedgerModule, StateRecord, TxContext } from '../../consensus/ledger/module.ts'
 import { OUTCOME_NUMBERS, OUTCOME_OK, type OutcomeCode } from '../../consensus/ledger/outcome.ts'
 import { burnNative } from '../../consensus/ledger/supply.ts'
-import {
-  type Amount,
-  add,
-  amount,
-  mulDivDown,
-  mulDivUp,
-  subtractProven,
-  ZERO,
-} from '../../consensus/primitives/amount.ts'
+import { type Amount, add, subtractProven, ZERO } from '../../consensus/primitives/amount.ts'
 import { assert } from '../../consensus/primitives/assert.ts'
 import { fromHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
-import type { Address, Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
+import type { Address, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { Overlay } from '../../consensus/state/overlay.ts'
 import { anyTable } from '../../consensus/state/table.ts'
 import type { TabRules } from '../../consensus/tx/rules.ts'
-import { tabChain, voucherMessage } from '../../consensus/tx/tab-messages.ts'
+import { voucherMessage } from '../../consensus/tx/tab-messages.ts'
 import type { ClaimEntry } from '../../consensus/tx/tab-payloads.ts'
-import { AGENTS, isInsider, mayActFor, SERVICES } from './agents.ts'
+import { AGENTS, mayActFor, SERVICES } from './agents.ts'
 import { countDeliveries } from './statistics.ts'
+import { splitOf, tabAfter, tabClosing, tabOpened } from './tab-changes.ts'
 import { tabInvariant } from './tab-invariant.ts'
 import {
   addDue,
@@ -53,7 +46,7 @@ const tabTerms: KindHandler<'tab_terms'> = {
 const tabOpen: KindHandler<'tab_open'> = {
   spends: ({ payload }) => payload.deposit,
   apply: ({ overlay, height }, { txId, body: { sender, payload } }) => {
-    const { agentId, deposit, term, closeDelay, scheme, voucherKey } = payload
+    const { agentId, deposit, closeDelay } = payload
     const agent = overlay.get(AGENTS, agentId)
     if (agent === undefined) return fault('ledger/agent-unknown', { agentId })
     const terms = overlay.get(TAB_TERMS_TABLE, agentId)
@@ -63,12 +56,9 @@ const tabOpen: KindHandler<'tab_open'> = {
     if (closeDelay < minCloseDelay) return fault('tab/delay-short', { agentId, minimum: minCloseDelay })
     const short = debit(overlay, sender, deposit)
     if (short !== null) return short
-    const { payout } = agent
-    const kept = { agentId, payer: sender, payout, insider: isInsider(agent, sender), scheme, voucherKey, receiptKey }
-    const fresh = { claimed: ZERO, receipts: 0, chain: ZERO_HEX_32 as Hash, closesAt: 0 }
-    const expiresAt = height + term
-    overlay.put(TABS, txId, { version: 1, ...kept, deposit, ...fresh, openedAt: height, expiresAt, closeDelay })
-    addDue(overlay, expiresAt, txId)
+    const tab = tabOpened({ payload, payer: sender, seller: agent, receiptKey, height })
+    overlay.put(TABS, txId, tab)
+    addDue(overlay, dueHeight(tab), txId)
     const totals = tabTotals(overlay)
     overlay.put(TAB_TOTALS, undefined, { ...totals, open: totals.open + 1, locked: add(totals.locked, deposit) })
     return null
@@ -96,10 +86,10 @@ const tabClose: KindHandler<'tab_close'> = {
     const { tabId } = payload
     const tab = openTabOf(overlay, tabId, sender)
     if ('code' in tab) return tab
-    const closesAt = Math.min(tab.expiresAt, height + tab.closeDelay)
+    const closing = tabClosing(tab, height)
     removeDue(overlay, dueHeight(tab), tabId)
-    addDue(overlay, closesAt, tabId)
-    overlay.put(TABS, tabId, { ...tab, closesAt })
+    addDue(overlay, dueHeight(closing), tabId)
+    overlay.put(TABS, tabId, closing)
     return null
   },
 }
@@ -122,6 +112,11 @@ interface Moved {
 /** Each entry succeeds or fails by itself. */
 const tabClaim: KindHandler<'tab_claim'> = {
   spends: () => ZERO,
+  isSpent: ({ payload }, view) =>
+    payload.entries.every((entry) => {
+      const tab = view.get(TABS, entry.tabId)
+      return tab === undefined || isStale(tab, entry)
+    }),
   apply: (context, { body: { sender, payload } }) => {
     let sum: Moved = { paid: ZERO, burned: ZERO, returned: ZERO }
     const outcomes = payload.entries.map((entry) => {
@@ -152,10 +147,9 @@ function claimEntry(context: TxContext, entry: ClaimEntry, sender: Address): Mov
 
 /** The signature is checked last, so that other faults cost no verification. */
 function whyNotClaimed(context: TxContext, tab: Tab, entry: ClaimEntry): OutcomeCode | null {
-  const { claimed, receipts, failed, root, close, services } = entry
+  const { claimed, receipts, failed, root, services } = entry
   const [voucher] = entry.voucher
-  const isNew = claimed > tab.claimed || receipts > tab.receipts
-  if (claimed < tab.claimed || receipts < tab.receipts || !(isNew || close)) return 'tab/stale'
+  if (isStale(tab, entry)) return 'tab/stale'
   if (claimed > (voucher?.ceiling ?? tab.claimed)) return 'tab/over-ceiling'
   if (claimed > tab.deposit) return 'tab/over-deposit'
   if (services.reduce((sum, service) => sum + service.amount, 0n) !== claimed - tab.claimed) return 'tab/sum'
@@ -173,30 +167,24 @@ function whyNotClaimed(context: TxContext, tab: Tab, entry: ClaimEntry): Outcome
   return context.verifiesTab({ key, message, signature }) ? null : 'tab/signature'
 }
 
+/** Whether the chain has what the entry claims, or more. */
+function isStale(tab: Tab, { claimed, receipts, close }: ClaimEntry): boolean {
+  const isNew = claimed > tab.claimed || receipts > tab.receipts
+  return claimed < tab.claimed || receipts < tab.receipts || !(isNew || close)
+}
+
 function settleEntry({ overlay, rules }: TxContext, tab: Tab, entry: ClaimEntry): Moved {
-  const { tabId, claimed, receipts, root, close, services } = entry
-  const tabs = rules.tx.tabs as TabRules
-  const difference = subtractProven(claimed, tab.claimed)
-  const counted = services.map(({ serviceId, calls, amount: charged }) => {
-    const most = mulDivDown(charged, 1n, tabs.countedAmount)
-    return { serviceId, charged, calls: most < BigInt(calls) ? Number(most) : calls }
-  })
-  const burned = burnOf(
-    difference,
-    counted.reduce((sum, { calls }) => sum + calls, 0),
-    tabs,
-  )
-  const paid = subtractProven(difference, burned)
+  const { tabId, close } = entry
+  const { charged, paid, burned, counted } = splitOf(tab, entry, rules.tx.tabs as TabRules)
   burnNative(overlay, burned)
   const isPaid = credit(overlay, tab.payout, paid)
   assert(isPaid, 'a payout account is gone')
   if (!tab.insider) countDeliveries(overlay, tab.agentId, tab.payer, counted)
-  const chain = receipts === tab.receipts ? tab.chain : tabChain(tab.chain, { root, receipts, claimed })
-  const after: Tab = { ...tab, claimed, receipts, chain }
+  const after = tabAfter(tab, entry)
   const totals = tabTotals(overlay)
   const moved = {
-    locked: subtractProven(totals.locked, difference),
-    claimed: add(totals.claimed, difference),
+    locked: subtractProven(totals.locked, charged),
+    claimed: add(totals.claimed, charged),
     burned: add(totals.burned, burned),
   }
   overlay.put(TAB_TOTALS, undefined, { ...totals, ...moved })
@@ -204,13 +192,6 @@ function settleEntry({ overlay, rules }: TxContext, tab: Tab, entry: ClaimEntry)
   if (!close) return { paid, burned, returned: ZERO }
   removeDue(overlay, dueHeight(tab), tabId)
   return { paid, burned, returned: returnRest(overlay, tabId, after) }
-}
-
-/** By a tab, a faked call costs little more than what is burned for it. So each counted call burns at least `callBurn`. */
-function burnOf(difference: Amount, counted: number, { burnDivisor, callBurn }: TabRules): Amount {
-  const share = mulDivUp(difference, 1n, burnDivisor)
-  const byCalls = BigInt(counted) * callBurn
-  return amount(share > byCalls ? share : byCalls)
 }
 
 /** Ends a tab: what is left goes to its payer. */

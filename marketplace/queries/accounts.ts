@@ -4,10 +4,12 @@ import { assetOfBalanceKey, TOKEN_BALANCES } from '../../consensus/ledger/token-
 import { type Amount, amount, ZERO } from '../../consensus/primitives/amount.ts'
 import type { Address, Hash, TokenSymbol } from '../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
+import { tabsListed } from '../ledger/tab-lists.ts'
 import { type AssetFacts, recordedAsset } from './assets.ts'
 import { type PoolPosition, positionsOf } from './pools.ts'
 import { PriceBook, type PriceFacts } from './prices.ts'
 import { type StakeFacts, stakesOf } from './staking.ts'
+import { type TabFacts, tabFacts } from './tabs.ts'
 
 /** An amount with its price and value at the head. Both are null, never 0, if the price is unknown. */
 export interface Valued {
@@ -24,7 +26,7 @@ export interface ValuedPosition extends PoolPosition {
   readonly valueUsdMicros: bigint | null
 }
 
-/** What an address holds, up to {@link HOLDINGS_MAX} tokens, positions and stakes each. */
+/** What an address holds, up to {@link HOLDINGS_MAX} tokens, positions, stakes and open tabs each. */
 export interface Holdings {
   readonly exists: boolean
   readonly nonce: bigint
@@ -35,14 +37,17 @@ export interface Holdings {
   /** Sums over the listed stakes. `pendingRewards` is what claims in the next block would pay. */
   readonly staked: Valued
   readonly pendingRewards: Valued
+  /** Open tabs that the address pays, and what they lock: what would come back if nothing more is claimed. */
+  readonly tabs: readonly TabFacts[]
+  readonly inTabs: Valued
   /**
    * Value of everything listed that has a price. All units of one asset are valued together, so pools bound their sum.
    */
   readonly totalUsdMicros: bigint
   /** Symbols of the listed assets without a price, except those with an amount of 0. */
   readonly unpriced: readonly TokenSymbol[]
-  /** Whether there are more tokens, positions or stakes than are listed. */
-  readonly truncated: { readonly tokens: boolean; readonly positions: boolean; readonly stakes: boolean }
+  /** Whether there are more tokens, positions, stakes or tabs than are listed. */
+  readonly truncated: Readonly<Record<'tokens' | 'positions' | 'stakes' | 'tabs', boolean>>
 }
 
 /** Maximum tokens of an address that are listed. */
@@ -52,13 +57,15 @@ export const HOLDINGS_MAX = 100
 export async function holdingsOf(chain: ChainReader, address: Address): Promise<Holdings> {
   const { database } = chain
   const account = database.get(ACCOUNTS, address)
-  const [held, lp, allStakes] = await Promise.all([
+  const [held, lp, allStakes, allTabs] = await Promise.all([
     tokensOf(chain, address),
     positionsOf(chain, address, { limit: HOLDINGS_MAX + 1 }),
     stakesOf(chain, address, { limit: HOLDINGS_MAX + 1 }),
+    tabsListed(database, { payer: address }, { limit: HOLDINGS_MAX + 1, open: true }),
   ])
   const stakes = allStakes.slice(0, HOLDINGS_MAX)
-  const [native, staked, pendingRewards, tokens, positions] = await Promise.all([
+  const tabs = allTabs.slice(0, HOLDINGS_MAX).flatMap(({ tabId }) => tabFacts(chain, tabId) ?? [])
+  const [native, staked, pendingRewards, inTabs, tokens, positions] = await Promise.all([
     valued(chain, NATIVE_ASSET, account?.balance ?? ZERO),
     valued(
       chain,
@@ -70,19 +77,25 @@ export async function holdingsOf(chain: ChainReader, address: Address): Promise<
       NATIVE_ASSET,
       sumOf(stakes, ({ pending }) => pending),
     ),
+    valued(
+      chain,
+      NATIVE_ASSET,
+      sumOf(tabs, ({ locked }) => locked),
+    ),
     Promise.all(held.slice(0, HOLDINGS_MAX).map(([asset, units]) => valued(chain, asset, units))),
     Promise.all(lp.slice(0, HOLDINGS_MAX).map((position) => valuedPosition(chain, position))),
   ])
-  const all = [native, ...tokens, ...positions.flatMap(({ x, y }) => [x, y]), staked, pendingRewards]
+  const all = [native, ...tokens, ...positions.flatMap(({ x, y }) => [x, y]), staked, pendingRewards, inTabs]
   return {
     ...{ exists: account !== undefined, nonce: account?.nonce ?? 0n },
-    ...{ native, tokens, positions, stakes, staked, pendingRewards },
+    ...{ native, tokens, positions, stakes, staked, pendingRewards, tabs, inTabs },
     totalUsdMicros: await totalOf(chain, all),
     unpriced: [...new Set(all.flatMap((one) => (one.price === null && one.amount > 0n ? [one.asset.symbol] : [])))],
     truncated: {
       tokens: held.length > HOLDINGS_MAX,
       positions: lp.length > HOLDINGS_MAX,
       stakes: allStakes.length > HOLDINGS_MAX,
+      tabs: allTabs.length > HOLDINGS_MAX,
     },
   }
 }

@@ -15,11 +15,20 @@ export function burnedIn({ database, ruleBook }: ChainReader, block: BlockFacts)
   )
   const delivered = closuresIn(database, entry.id).flatMap(({ how, txId }) => (how === 'delivered' ? [txId] : []))
   const payments = paymentsOf(database, delivered)
-  let burned = (close?.burned ?? 0n) + BigInt(created.length) * token.createBurn
+  let burned = (close?.burned ?? 0n) + BigInt(created.length) * token.createBurn + burnedByClaims(block)
   for (const txId of delivered) {
     const body = payments.get(txId)?.body
     if (body?.kind !== 'agent_invoke') return null
     burned += mulDivUp(body.payload.amount, 1n, market.deliveredBurnDivisor)
   }
   return burned
+}
+
+/** The second amount in the receipt of a `tab_claim` is what it burned. */
+function burnedByClaims(block: BlockFacts): bigint {
+  const outcomes = outcomesOf(block)
+  return block.transactions.reduce(
+    (sum, { txId, body }) => sum + (body.kind === 'tab_claim' ? (outcomes.get(txId)?.amounts[1] ?? 0n) : 0n),
+    0n,
+  )
 }

@@ -5,17 +5,19 @@ import { BRIDGE_NETWORKS, WITHDRAWALS } from '../../consensus/ledger/bridge-reco
 import { OUTCOME_OK } from '../../consensus/ledger/outcome.ts'
 import type { ReceiptOf } from '../../consensus/ledger/receipt.ts'
 import { STABLE_RESERVES } from '../../consensus/ledger/stable.ts'
-import type { Amount } from '../../consensus/primitives/amount.ts'
-import type { Address, AgentId, Hash, PoolId, TokenSymbol } from '../../consensus/primitives/ids.ts'
+import { type Amount, amount, subtractProven } from '../../consensus/primitives/amount.ts'
+import type { Address, AgentId, Hash, PoolId, TokenSymbol, TxId } from '../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import type { Transaction, TxBody } from '../../consensus/tx/transaction.ts'
+import { tabClaimAt } from '../ledger/tab-lives.ts'
 import { coinOf } from './assets.ts'
+import { tabFacts } from './tabs.ts'
 
 /** One end of a movement: an address, or a place in the ledger without an address. */
 export type Place =
   | { readonly place: 'address'; readonly address: Address }
   | { readonly place: 'pool'; readonly poolId: PoolId }
-  | { readonly place: 'escrow'; readonly agentId: AgentId }
+  | { readonly place: 'escrow' | 'tab'; readonly agentId: AgentId }
   | { readonly place: 'bridge'; readonly network: number }
   | { readonly place: 'staking' | 'reserve' | 'minted' | 'burned' }
 
@@ -35,12 +37,13 @@ const BURNED = { place: 'burned' } as const
 /** Without fees; none if the transaction failed. Amounts that the chain computed come from the receipt. */
 export function movementsOf(
   chain: ChainReader,
-  { body }: Pick<Transaction, 'body'>,
+  { txId, body }: Pick<Transaction, 'txId' | 'body'>,
   receipt: ReceiptOf<'transaction'>,
 ): readonly Movement[] {
   if (receipt.code !== OUTCOME_OK) return []
   const moves = new Moves(chain, body, receipt.amounts)
-  return [...moves.transfers(), ...moves.dollars(), ...moves.trades(), ...moves.locks(), ...moves.crossings()]
+  const tabs = tabMoves(chain, { txId, body }, receipt.entries)
+  return [...moves.transfers(), ...moves.dollars(), ...moves.trades(), ...moves.locks(), ...moves.crossings(), ...tabs]
 }
 
 /** The movements of one transaction. Each public method handles some kinds and returns none for any other kind. */
@@ -173,6 +176,55 @@ class Moves {
     const [from, to] = ends({ place: 'bridge', network })
     return [{ asset: record.asset, amount, from, to }]
   }
+}
+
+/** A claim of a tab that this node does not know moves nothing here: see {@link tellsClaims}. */
+function tabMoves(
+  chain: ChainReader,
+  { txId, body: { kind, payload, sender } }: Pick<Transaction, 'txId' | 'body'>,
+  outcomes: readonly number[],
+): readonly Movement[] {
+  const locked = (agentId: AgentId, units: Amount): readonly Movement[] => [
+    { asset: NATIVE_ASSET, amount: units, from: at(sender), to: { place: 'tab', agentId } },
+  ]
+  switch (kind) {
+    case 'tab_open':
+      return locked(payload.agentId, payload.deposit)
+    case 'tab_fund': {
+      const agentId = tabFacts(chain, payload.tabId)?.tab.agentId
+      return agentId === undefined ? [] : locked(agentId, payload.amount)
+    }
+    case 'tab_claim':
+      return payload.entries.flatMap(({ tabId }, entry) =>
+        outcomes[entry] === OUTCOME_OK ? claimMoves(chain, { txId, tabId, entry }) : [],
+      )
+    default:
+      return []
+  }
+}
+
+/** Whether this node knows what a claim mined at a height moved. */
+export function tellsClaims({ database }: ChainReader, height: number): boolean {
+  return height >= database.indexedFrom
+}
+
+function claimMoves(
+  chain: ChainReader,
+  { txId, tabId, entry }: { readonly txId: TxId; readonly tabId: TxId; readonly entry: number },
+): readonly Movement[] {
+  const place = chain.database.location(txId)
+  const claim = place && tabClaimAt(chain.database, tabId, { ...place, entry })
+  const tab = tabFacts(chain, tabId)?.tab
+  if (claim === undefined || tab === undefined) return []
+  const from = { place: 'tab', agentId: tab.agentId } as const
+  const parts: readonly (readonly [bigint, Place])[] = [
+    [subtractProven(claim.charged, claim.burned), at(tab.payout)],
+    [claim.burned, BURNED],
+    [claim.returned, at(tab.payer)],
+  ]
+  return parts.flatMap(([units, to]) =>
+    units === 0n ? [] : [{ asset: NATIVE_ASSET, amount: amount(units), from, to }],
+  )
 }
 
 function at(address: Address): Place {

@@ -47,6 +47,19 @@ export interface CallRecord {
    * rounded down in total.
    */
   readonly burned: bigint
+  /** Calls on tabs are counted apart, since they are cheaper to fake: weigh them by what was burned for them. */
+  readonly byTab: TabRecord
+}
+
+/** What claims on tabs proved, without tabs of the agent's own owner, payout and settlers. */
+export interface TabRecord {
+  readonly provenCalls: number
+  /** Payers with a proven call on a tab. One that also paid for single calls counts there too. */
+  readonly payers: number
+  /** The operator's word. Null for a service: claims do not say which service failed. */
+  readonly failed: number | null
+  readonly volume: bigint
+  readonly burned: bigint
 }
 
 const PPM = 1_000_000n
@@ -55,7 +68,8 @@ const Z_SQUARED_PPM = 3_841_459n
 
 /** The record of one service. */
 export function serviceRecord(chain: ChainReader, name: ServiceName): CallRecord {
-  return recordOf(chain, decodeOutcomes(chain.database.indexed(OUTCOMES, outcomesKey(name))))
+  const record = recordOf(chain, decodeOutcomes(chain.database.indexed(OUTCOMES, outcomesKey(name))))
+  return { ...record, byTab: { ...record.byTab, failed: null } }
 }
 
 /** The record of all services of an operator together; a caller of several of them counts once. */
@@ -79,6 +93,13 @@ function recordOf(chain: ChainReader, outcomes: Outcomes): CallRecord {
     p50Ms: durationPercentile(outcomes, 50),
     p95Ms: durationPercentile(outcomes, 95),
     burned: feesBurned + volume / deliveredBurnDivisor,
+    byTab: {
+      provenCalls: outcomes.provenCallsByTab,
+      failed: outcomes.failedByTab,
+      payers: outcomes.payersByTab,
+      volume: outcomes.volumeByTab,
+      burned: outcomes.burnedByTab,
+    },
   }
 }
 

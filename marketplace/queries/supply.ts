@@ -9,6 +9,7 @@ import { STAKING_POOL, supplyOf } from '../../consensus/ledger/supply.ts'
 import type { Hash } from '../../consensus/primitives/ids.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { ESCROW_TOTALS } from '../ledger/escrow.ts'
+import { tabTotals } from '../ledger/tab-records.ts'
 
 /** Where all units of an asset are, in base units. */
 export interface SupplyPlaces {
@@ -22,6 +23,7 @@ export interface SupplyPlaces {
   readonly staked: bigint
   readonly forStakers: bigint
   readonly inEscrow: bigint
+  readonly inTabs: bigint
   readonly maturing: bigint
   /** Whether the places add up to the supply; null if {@link SUPPLY_ENTRIES_MAX} was reached. */
   readonly reconciles: boolean | null
@@ -47,7 +49,7 @@ export async function supplyPlaces(chain: ChainReader, asset: Hash): Promise<Sup
   return { supply, ...places, reconciles: held === null || inPools === null ? null : sum === supply }
 }
 
-const NOWHERE_ELSE = { staked: 0n, forStakers: 0n, inEscrow: 0n, maturing: 0n }
+const NOWHERE_ELSE = { staked: 0n, forStakers: 0n, inEscrow: 0n, inTabs: 0n, maturing: 0n }
 
 /** Null if {@link SUPPLY_ENTRIES_MAX} was reached. */
 async function heldOf({ database }: ChainReader, asset: Hash): Promise<bigint | null> {
@@ -91,6 +93,7 @@ async function nativePlaces({ database }: ChainReader): Promise<typeof NOWHERE_E
     staked: books?.tiers.reduce((sum, { staked }) => sum + staked, 0n) ?? 0n,
     forStakers: accrued + (books?.reserved ?? 0n),
     inEscrow: database.get(ESCROW_TOTALS, undefined)?.amount ?? 0n,
+    inTabs: tabTotals(database).locked,
     maturing,
   }
 }

@@ -3,7 +3,7 @@ import type { AssetFacts } from '../queries/assets.ts'
 import type { SupplyPlaces } from '../queries/supply.ts'
 import { amountText, DECIMAL_AMOUNT } from './amounts.ts'
 
-const PLACES = ['inPools', 'inReserves', 'staked', 'forStakers', 'inEscrow', 'maturing'] as const
+const PLACES = ['inPools', 'inReserves', 'staked', 'forStakers', 'inEscrow', 'inTabs', 'maturing'] as const
 
 /** Units that are not at an address, by place. */
 export const EXCLUDED = Type.Array(

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { unknownName } from '../../consensus/primitives/likeness.ts'
 import { identify } from '../../marketplace/till/rails/dollar/identity.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
-import { carryOut, type OfferedPayment, readPayment } from '../cashier/cashier.ts'
+import { carryOut, readPayment } from '../cashier/cashier.ts'
+import type { OfferedPayment } from '../cashier/paid-call.ts'
 import { httpFault } from '../contract/http-faults.ts'
 import { addressKey, holderOf } from '../edge/client-key.ts'
 import { noService } from '../market/registry.ts'
@@ -136,9 +137,11 @@ async function pay(place: A2aPlace, task: AgentTask, message: AgentMessage): Pro
   await wait(task, message)
 }
 
-/** Id of the paid call's claim; null for a dollar payment if this node takes none. */
+/** Id of the paid call's claim; null on a tab, and for a dollar payment if this node takes none. */
 function paymentIdOf({ stable }: MarketApi, { serviceId, request }: AgentTask, offered: OfferedPayment): string | null {
   if (offered.rail === 'native') return offered.txId
+  // A call on a tab has no id of 64 digits. It is repeated with the same voucher.
+  if (offered.rail === 'tab') return null
   const { payment } = offered
   return stable === null ? null : identify(stable.terms, { serviceId, request, payment, idempotencyKey: null }).id
 }

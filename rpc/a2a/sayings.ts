@@ -1,8 +1,8 @@
 import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { checkRequest } from '../../marketplace/services/service.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
-import type { CallOutcome } from '../cashier/cashier.ts'
-import { resourceUrl } from '../cashier/options.ts'
+import { type Rail, resourceUrl } from '../cashier/options.ts'
+import type { CallOutcome } from '../cashier/paid-call.ts'
 import { isWithheld, quoteBook, wantsAnother } from '../cashier/quotes.ts'
 import { httpFault } from '../contract/http-faults.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
@@ -48,12 +48,17 @@ export function unpaid(place: A2aPlace, { offer, request }: Call): Step {
 }
 
 /** A refusal, with the terms if another payment would help. */
-export function refused(place: A2aPlace, { offer }: Call, cause: Fault): Step {
+export function refused(
+  place: A2aPlace,
+  { offer }: Call,
+  cause: Fault,
+  { rail, corrective }: Partial<Extract<CallOutcome, { is: 'refused' }>> = {},
+): Step {
   const { api } = httpFault(cause.code)
   const error = { [ERROR]: api, details: cause.detail }
   if (!wantsAnother(cause))
     return said('input-required', faultMessage(cause), { [STATUS]: 'payment-submitted', ...error })
-  const required = termsOf(place, offer, { cause })
+  const required = termsOf(place, offer, { cause, rail, corrective })
   return said('input-required', faultMessage(cause), { [STATUS]: 'payment-required', [REQUIRED]: required, ...error })
 }
 
@@ -73,8 +78,13 @@ export function afterOutcome(
     }
   }
   if (outcome.is === 'refused') return { ...afterRefusal(place, call, outcome), artifact: null }
-  const { code, message, refund } = outcome
-  const metadata = { [STATUS]: 'payment-failed', [ERROR]: httpFault(code).api, refund }
+  if (outcome.is === 'closing') {
+    const metadata = { [STATUS]: 'payment-completed', [RECEIPTS]: [outcome.settlement], ...outcome.told }
+    return { ...said('completed', 'The tab ends: its rest returns to the payer on chain.', metadata), artifact: null }
+  }
+  const { code, message, told, settlement } = outcome
+  const receipts = settlement === null ? {} : { [RECEIPTS]: [settlement] }
+  const metadata = { [STATUS]: 'payment-failed', [ERROR]: httpFault(code).api, ...told, ...receipts }
   return { ...said('failed', message, metadata), artifact: null }
 }
 
@@ -84,14 +94,11 @@ export function broken(): Step {
   return said('input-required', text, { [STATUS]: 'payment-submitted', [ERROR]: 'internal_error' })
 }
 
-function afterRefusal(
-  place: A2aPlace,
-  call: Call,
-  { fault: cause, charged, settlement }: Extract<CallOutcome, { is: 'refused' }>,
-): Step {
+function afterRefusal(place: A2aPlace, call: Call, outcome: Extract<CallOutcome, { is: 'refused' }>): Step {
+  const { fault: cause, charged, settlement } = outcome
   const { retry, api, status } = httpFault(cause.code)
   const isOver = cause.code === 'pay/unused' || (status >= LOST_STATUS && !retry)
-  if (!isOver) return refused(place, call, cause)
+  if (!isOver) return refused(place, call, cause, outcome)
   const more = { ...(charged === false && { charged }), ...(settlement && { [RECEIPTS]: [settlement] }) }
   const metadata = { [STATUS]: 'payment-failed', [ERROR]: api, details: cause.detail, ...more }
   return said('failed', faultMessage(cause), metadata)
@@ -100,9 +107,14 @@ function afterRefusal(
 function termsOf(
   { node, market, request }: A2aPlace,
   offer: Offer,
-  how: { readonly cause: Fault | undefined; readonly isWithheld?: boolean },
+  how: {
+    readonly cause: Fault | undefined
+    readonly isWithheld?: boolean
+    readonly rail?: Rail | undefined
+    readonly corrective?: object | null | undefined
+  },
 ) {
   const { requestId, baseUrl } = request
   const resource = resourceUrl(baseUrl, offer.definition.serviceId)
-  return quoteBook(node.chain, market).terms(offer, { requestId, baseUrl, resource, ...how })
+  return quoteBook(node.chain, market).terms(offer, { requestId, baseUrl, resource, withTabs: true, ...how })
 }

@@ -1,7 +1,6 @@
 import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { merkleProof, TRANSACTION_TREE } from '../../consensus/crypto/merkle.ts'
 import { fromHex, isHex, toHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
-import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import { fieldsOf } from '../../consensus/primitives/fields.ts'
@@ -9,7 +8,7 @@ import type { TxId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { closureOf, endText } from '../../marketplace/ledger/closures.ts'
 import { ESCROWS, type Escrow } from '../../marketplace/ledger/escrow.ts'
-import type { DollarIn, DollarPayment } from '../../marketplace/till/rails/dollar/claim.ts'
+import type { DollarIn } from '../../marketplace/till/rails/dollar/claim.ts'
 import { readDollarPayment } from '../../marketplace/till/rails/dollar/payment.ts'
 import { type DollarTerms, dollarsOf } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { Claim } from '../../marketplace/till/rails/native/claim.ts'
@@ -22,61 +21,11 @@ import { refundOf } from '../market/requests.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import type { Handler, PlainAnswer, RequestOf } from '../server/answer.ts'
 import { errorBody, errorHeaders } from '../server/faults.ts'
-import { NATIVE_SCHEME, nativeNetwork, STABLE_SCHEME } from './options.ts'
+import { NATIVE_SCHEME, nativeNetwork, STABLE_SCHEME, TAB_SCHEME } from './options.ts'
+import type { CallOutcome, CallRoom, OfferedPayment, PaidCallRequest, Settlement } from './paid-call.ts'
 import { type QuoteAnswer, quoteBook } from './quotes.ts'
-
-/** A payment that came with a call, on one of the rails. */
-export type OfferedPayment =
-  | { readonly rail: 'native'; readonly txId: TxId; readonly secret: Uint8Array | null }
-  | { readonly rail: 'stable'; readonly payment: DollarPayment }
-
-/** A paid call that came over HTTP, MCP or A2A. */
-export interface PaidCallRequest {
-  readonly offer: Offer
-  readonly request: string
-  readonly payment: OfferedPayment
-  /** Shows, on the stablecoin rail, that a repeat comes from the same caller. */
-  readonly idempotencyKey: string | null
-  /** The client that sent it, for limits by address. */
-  readonly client: Holder
-}
-
-/** Outcome of a payment, for the settlement headers of x402 versions 1 and 2, for MCP and for A2A. */
-export interface Settlement {
-  readonly success: boolean
-  readonly transaction: string
-  /** On the stablecoin rail as the payment's x402 version spells it. On the native rail always in CAIP-2. */
-  readonly network: string
-  readonly payer: string
-}
-
-/** The outcome of a paid call. */
-export type CallOutcome =
-  /** The result is JSON text, exactly as stored and as hashed for the receipt. */
-  | {
-      readonly is: 'paid'
-      readonly result: string
-      readonly receipt: object
-      readonly settlement: Settlement
-      readonly replayed: boolean
-      /** To be called once the caller has received the whole answer. */
-      readonly sent: () => void
-    }
-  /** The service failed. The money is in escrow and goes back on chain. */
-  | {
-      readonly is: 'failed'
-      readonly code: FaultCode
-      readonly message: string
-      readonly refund: object
-      readonly replayed: boolean
-    }
-  /** Refused. `charged` is false if nothing of the payment was used; null if that is unknown or the fault says it. */
-  | {
-      readonly is: 'refused'
-      readonly fault: Fault
-      readonly charged: false | null
-      readonly settlement: Settlement | null
-    }
+import { endTab, payOnTab } from './tab-calls.ts'
+import { type OfferedTab, readTabPayment } from './tab-payment.ts'
 
 interface CallPlace {
   readonly node: NodeApi
@@ -109,10 +58,19 @@ export const callService: Handler<'callService'> = (node, request) => {
     : fault('rpc/invalid-request', { fields: [`serviceId is ${named}, and the path names ${serviceId}`] })
 }
 
+/** `GET /api/x402/{serviceId}`: the quote of an empty call. Official clients ask with GET that their channel be closed. */
+export const quoteService: Handler<'quoteService'> = (node, request) =>
+  callNamed(node, { ...request, body: {} }, request.params.serviceId, (offered) =>
+    offered.rail === 'tab' && offered.refund !== null
+      ? null
+      : fault('pay/unreadable', { where: 'a GET', reason: 'it takes a refund alone; send a call with POST' }),
+  )
+
 function callNamed(
   node: NodeApi,
   request: CallRequest,
   serviceId: string,
+  refuses: (offered: OfferedPayment) => Fault | null = () => null,
 ): PlainAnswer | Fault | Promise<PlainAnswer | Fault> {
   const { net } = request.query
   if (net !== undefined && net !== 'mainnet') {
@@ -122,19 +80,24 @@ function callNamed(
   if (market === null) return fault('rpc/no-market')
   const offer = market.shop.offer(serviceId)
   if (offer === undefined) return noService(market, serviceId)
-  return answerCall({ node, market, offer, request })
+  return answerCall({ node, market, offer, request }, refuses)
 }
 
 /**
  * Without a payment the answer is a 402 with the terms. Many refusals of a payment are a 402, too, which has options to pay
  * only if another payment would help.
  */
-async function answerCall(place: CallPlace): Promise<PlainAnswer | Fault> {
+async function answerCall(
+  place: CallPlace,
+  refuses: (offered: OfferedPayment) => Fault | null,
+): Promise<PlainAnswer | Fault> {
   const { node, market, offer, request } = place
   const offered = paymentOf(place)
   if (!offered.ok) return refused(place, offered.fault)
   const { request: text } = request.body
   if (offered.value === null) return quoted(quoteBook(node.chain, market).unpaid(offer, text, factsOf(request)))
+  const refusal = refuses(offered.value)
+  if (refusal !== null) return refused(place, refusal)
   const { 'idempotency-key': key = null } = request.headers
   if (key !== null && (key === '' || key.length > IDEMPOTENCY_KEY_CHARS_MAX))
     return fault('rpc/invalid-request', {
@@ -162,12 +125,18 @@ export function paymentInHeaders(headers: Headers, market: MarketApi): Result<Of
   return decoded.ok ? readPayment(decoded.value, name, market) : decoded
 }
 
-/** Reads a decoded payment of either rail, in x402 version 1 or 2; `where` names its place in the request. */
-export function readPayment(payment: unknown, where: string, { stable }: MarketApi): Result<OfferedPayment> {
+/** Reads a decoded payment of any rail, in x402 version 1 or 2; `where` names its place in the request. */
+export function readPayment(payment: unknown, where: string, market: MarketApi): Result<OfferedPayment> {
+  const { stable, tabs } = market
   const { scheme, accepted, payload } = fieldsOf(payment)
   const named = scheme ?? fieldsOf(accepted).scheme
   if (named === NATIVE_SCHEME) return readNativePayload(fieldsOf(payload), where)
-  if (named !== STABLE_SCHEME) return unreadable(where, `its scheme is neither ${NATIVE_SCHEME} nor ${STABLE_SCHEME}`)
+  if (named === TAB_SCHEME)
+    return tabs
+      ? readTabPayment(fieldsOf(payment), where, market)
+      : fail(fault('pay/no-offer', { field: 'scheme', got: TAB_SCHEME, expected: NATIVE_SCHEME }))
+  if (named !== STABLE_SCHEME)
+    return unreadable(where, `its scheme is none of ${[NATIVE_SCHEME, STABLE_SCHEME, TAB_SCHEME].join(', ')}`)
   if (stable === null)
     return fail(fault('pay/no-offer', { field: 'scheme', got: STABLE_SCHEME, expected: NATIVE_SCHEME }))
   const read = readDollarPayment(payment, where, stable.terms)
@@ -203,32 +172,36 @@ function unreadable(where: string, reason: string): Result<never> {
 /** Carries out a paid call. A payment pays for one request of one service, over HTTP, MCP and A2A together. */
 export async function carryOut(node: NodeApi, market: MarketApi, call: PaidCallRequest): Promise<CallOutcome> {
   const { payment, offer } = call
-  const outcome = await (payment.rail === 'native'
-    ? payNative({ node, market }, call, payment)
-    : payDollar({ node, market }, call, payment))
+  const outcome = await payWith({ node, market }, call, payment)
   if (outcome.is !== 'refused') return outcome
   const meant = { agentId: market.shop.operator.agentId, serviceId: offer.definition.serviceId }
   return { ...outcome, fault: tellPayment(node, outcome.fault, payment, meant) }
 }
 
-interface Place {
-  readonly node: NodeApi
-  readonly market: MarketApi
+function payWith(room: CallRoom, call: PaidCallRequest, payment: OfferedPayment): Promise<CallOutcome> {
+  switch (payment.rail) {
+    case 'native':
+      return payNative(room, call, payment)
+    case 'stable':
+      return payDollar(room, call, payment)
+    default:
+      return payment.refund === null ? payOnTab(room, call, payment.payment) : endTab(room, call, payment.refund)
+  }
 }
 
 async function payNative(
-  { node, market }: Place,
+  { node, market }: CallRoom,
   { offer, request, client: from }: PaidCallRequest,
   { txId, secret }: Extract<OfferedPayment, { rail: 'native' }>,
 ): Promise<CallOutcome> {
   const { serviceId } = offer.definition
   const outcome = await market.till.settle({ serviceId, request, txId, secret, from })
-  if (!outcome.ok) return { is: 'refused', fault: outcome.fault, charged: null, settlement: null }
+  if (!outcome.ok) return { is: 'refused', fault: outcome.fault, charged: null, settlement: null, corrective: null }
   const { claim, replayed } = outcome.value
   if (claim.state === 'failed') {
     const refund = refundOf({ chain: node.chain, market }, claim)
     const message = claim.message.replace(/\.?$/, '. The payment goes back to its payer on chain: see refund.')
-    return { is: 'failed', code: claim.reason, message, refund, replayed }
+    return { is: 'failed', code: claim.reason, message, told: { refund }, settlement: null, replayed }
   }
   const receipt = nativeReceipt(node.chain, claim)
   const settlement = { success: true, transaction: txId, network: nativeNetwork(node.chain), payer: receipt.caller }
@@ -237,7 +210,7 @@ async function payNative(
 }
 
 async function payDollar(
-  { market }: Place,
+  { market }: CallRoom,
   { offer, request, idempotencyKey, client: from }: PaidCallRequest,
   { payment }: Extract<OfferedPayment, { rail: 'stable' }>,
 ): Promise<CallOutcome> {
@@ -253,7 +226,7 @@ async function payDollar(
       typeof transaction === 'string'
         ? { success: true, transaction, network, payer: payment.authorization.from }
         : null
-    return { is: 'refused', fault, charged: isUncharged(fault) ? false : null, settlement }
+    return { is: 'refused', fault, charged: isUncharged(fault) ? false : null, settlement, corrective: null }
   }
   const { claim, replayed } = outcome.value
   const settlement = { success: true, transaction: claim.transaction, network, payer: claim.payer }
@@ -344,12 +317,19 @@ function told(place: CallPlace, outcome: CallOutcome): PlainAnswer | Fault {
     }
     case 'failed': {
       const { api, status } = httpFault(outcome.code)
-      const { message, refund } = outcome
-      const headers = { ...NO_STORE, ...replayHeader(outcome) }
-      return { status, json: { error: message, code: api, requestId, refund }, headers }
+      const { message, told: facts, settlement } = outcome
+      const settled = settlement === null ? {} : settlementHeaders(settlement)
+      const headers = { ...NO_STORE, ...settled, ...replayHeader(outcome) }
+      return { status, json: { error: message, code: api, requestId, ...facts }, headers }
+    }
+    case 'closing': {
+      const headers = { 'cache-control': 'private, no-store', ...settlementHeaders(outcome.settlement) }
+      return { status: 200, content: JSON.stringify(outcome.told), contentType: JSON_TYPE, headers }
     }
     default:
-      return httpFault(outcome.fault.code).status === 402 ? refused(place, outcome.fault) : withheld(place, outcome)
+      return httpFault(outcome.fault.code).status === 402
+        ? refused(place, outcome.fault, outcome)
+        : withheld(place, outcome)
   }
 }
 
@@ -371,12 +351,19 @@ function withheld(
 /** Each x402 version reads the settlement from a header of its own. */
 function settlementHeaders(settlement: Settlement): Readonly<Record<string, string>> {
   const value = Buffer.from(JSON.stringify(settlement)).toString('base64')
-  return { 'x-payment-response': value, 'payment-response': value }
+  // Tabs are of version 2, and their settlement is large.
+  return settlement.extra === undefined
+    ? { 'x-payment-response': value, 'payment-response': value }
+    : { 'payment-response': value }
 }
 
-function refused({ node, market, offer, request }: CallPlace, cause: Fault): PlainAnswer {
+function refused(
+  { node, market, offer, request }: CallPlace,
+  cause: Fault,
+  { rail = request.query.rail, corrective = null }: Partial<Extract<CallOutcome, { is: 'refused' }>> = {},
+): PlainAnswer {
   const retry = httpFault(cause.code).retry ? { 'retry-after': RETRY_SECONDS } : {}
-  return quoted(quoteBook(node.chain, market).refused(offer, cause, factsOf(request)), retry)
+  return quoted(quoteBook(node.chain, market).refused(offer, cause, { ...factsOf(request), rail, corrective }), retry)
 }
 
 function quoted({ body, header }: QuoteAnswer, headers: Readonly<Record<string, string>> = {}): PlainAnswer {
@@ -420,14 +407,38 @@ const DATED_MAX = 253_402_300_799n
 function tellPayment(node: NodeApi, cause: Fault, offered: OfferedPayment, meant: Meant): Fault {
   const again = AGAIN[cause.code]
   if (again === undefined) return cause
-  const isNative = offered.rail === 'native'
-  const payment = isNative ? offered.txId : offered.payment.authorization.nonce
-  const prospect = isNative
-    ? ofInvoke(node, offered.txId, { ...meant, again })
-    : ofAuthorization(offered.payment.authorization.validBefore, again, Date.now())
+  const { payment, prospect } = leftOf(node, offered, { ...meant, again })
   if (cause.code === 'service/invalid-request') return fault('pay/unused', { ...cause.detail, payment, ...prospect })
   const reason = `${String(cause.detail.reason).replace(/\.$/, '')}. The payment ${payment} was not used. ${prospect.refund}`
   return fault(cause.code, { ...cause.detail, ...prospect, reason, payment })
+}
+
+/** Name of an unused payment, and what becomes of it. */
+function leftOf(
+  node: NodeApi,
+  offered: OfferedPayment,
+  meant: Retried,
+): { readonly payment: string; readonly prospect: Prospect } {
+  switch (offered.rail) {
+    case 'native':
+      return { payment: offered.txId, prospect: ofInvoke(node, offered.txId, meant) }
+    case 'stable': {
+      const { nonce, validBefore } = offered.payment.authorization
+      return { payment: nonce, prospect: ofAuthorization(validBefore, meant.again, Date.now()) }
+    }
+    default:
+      return { payment: tabPaymentName(offered), prospect: ofVoucher(meant) }
+  }
+}
+
+function tabPaymentName({ payment, refund }: OfferedTab): string {
+  return refund === null ? `${payment.tabId}:${payment.voucher.seq}` : refund.tabId
+}
+
+function ofVoucher({ again }: Retried): Prospect {
+  const isSame = again === AGAIN['service/unavailable']
+  const how = isSame ? 'The same voucher pays for' : 'A voucher with the same ceiling pays for'
+  return { refund: `Nothing was charged to the tab. ${how} ${again}.` }
 }
 
 function ofAuthorization(validBefore: bigint, again: string, nowMs: number): Prospect {

@@ -4,6 +4,7 @@ import { type Agent, priceInEpoch, type Service } from '../../marketplace/ledger
 import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
 import { dollarAmount } from '../../marketplace/till/rails/dollar/terms.ts'
 import { computeQuote, type NativeQuote } from '../../marketplace/till/rails/native/quote.ts'
+import type { TabPrice } from '../../marketplace/till/rails/tab/tab-call.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
 import type { MarketApi } from '../node/node-api.ts'
 
@@ -22,12 +23,20 @@ export interface StableState {
   readonly reason: string | null
 }
 
+/** State on a tab. The price is null if no call is taken on one; the reason is null if the offer can be sold. */
+export interface TabOfferState {
+  readonly price: TabPrice | null
+  readonly reason: string | null
+}
+
 /** An offer can be bought if it can be bought over one of the rails. */
 export interface OfferState {
   readonly priceUsdMicros: bigint
   readonly native: NativeState
   /** Null if the stablecoin rail is off. */
   readonly stable: StableState | null
+  /** Null if this node takes no tabs. */
+  readonly tab: TabOfferState | null
   /** Why the offer cannot be bought, or null. */
   readonly reason: string | null
 }
@@ -51,7 +60,7 @@ export function offerState(chain: Chain, market: MarketApi, offer: Offer): Offer
           reason: (chain.moving ? PASSING : null) ?? (unready.available ? null : unready.reason) ?? rail.closedBecause,
         }
   const reason = stable !== null && stable.reason === null ? null : native.reason
-  return { priceUsdMicros, native, stable, reason }
+  return { priceUsdMicros, native, stable, tab: tabState(chain, market, offer), reason }
 }
 
 function nativeState(
@@ -70,6 +79,14 @@ function nativeState(
     quote: quoted.quote,
     reason: passing ?? quoted.reason ?? (availability.available ? null : availability.reason),
   }
+}
+
+function tabState({ moving }: Chain, { shop, tabs }: MarketApi, offer: Offer): TabOfferState | null {
+  if (!tabs) return null
+  const price = tabs.priceOf(offer.definition.serviceId)
+  if ('reason' in price) return { price: null, reason: price.reason }
+  const availability = shop.availability(offer)
+  return { price, reason: (moving ? PASSING : null) ?? (availability.available ? null : availability.reason) }
 }
 
 function expectedAgent({ shop }: MarketApi): Agent {

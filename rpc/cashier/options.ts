@@ -1,6 +1,7 @@
 import type { ChainReader } from '../../consensus/chain/reader.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
+import { TAB_TERMS_TABLE } from '../../marketplace/ledger/tab-records.ts'
 import { needsRequest } from '../../marketplace/services/service.ts'
 import { type DollarTerms, dollarsOf } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { NativeQuote } from '../../marketplace/till/rails/native/quote.ts'
@@ -8,7 +9,7 @@ import type { Offer } from '../../marketplace/till/shop.ts'
 import { coinNumber, usdNumber } from '../json/chain-json.ts'
 import { shortened } from '../json/shortened.ts'
 import type { MarketApi } from '../node/node-api.ts'
-import type { OfferState, StableState } from './offer-state.ts'
+import type { OfferState, StableState, TabOfferState } from './offer-state.ts'
 
 /** Scheme of the native rail. */
 export const NATIVE_SCHEME = 'native-x402'
@@ -17,8 +18,11 @@ export const STABLE_SCHEME = 'exact'
 /** Name of the native rail's network in x402 version 1, the same on every Farthing network. */
 export const NATIVE_NETWORK_WORD = 'mainnet'
 
+/** Scheme of tabs. */
+export const TAB_SCHEME = 'batch-settlement'
+
 /** A rail, as the filter `rail` of a quote names it. */
-export type Rail = 'native' | 'stable'
+export type Rail = 'native' | 'stable' | 'tab'
 
 /** CAIP-2 name of the native rail's network. The genesis in `extra` tells the networks apart. */
 export function nativeNetwork({ network }: Pick<ChainReader, 'network'>): string {
@@ -45,20 +49,30 @@ export function resourceUrl(baseUrl: string, serviceId: string, rail?: Rail): st
   return `${baseUrl}/api/x402/${serviceId}${rail === undefined ? '' : `?rail=${rail}`}`
 }
 
-/** The ways to pay for an offer, the stablecoin first. Without a stablecoin rail the filter does nothing. */
-export function paymentOptions(basis: OptionBasis, state: OfferState, rail?: Rail): readonly PaymentOption[] {
+/**
+ * The ways to pay for an offer, the stablecoin first. A filter for a rail that this node does not have does nothing; without a
+ * stablecoin rail there is nothing to filter the native one from. Tabs come last, on wish only: see {@link TextFacts.withTabs}.
+ */
+export function paymentOptions(
+  basis: OptionBasis,
+  state: OfferState,
+  rail?: Rail,
+  withTabs = false,
+): readonly PaymentOption[] {
   const { terms } = basis.market.stable ?? {}
-  const { native, stable } = state
-  const only = terms === undefined ? undefined : rail
+  const { native, stable, tab } = state
+  const only = (rail === 'tab' ? tab === null : terms === undefined) ? undefined : rail
+  const has = (one: Rail): boolean => only === undefined || only === one
   const options: PaymentOption[] = []
-  if (terms !== undefined && stable !== null && only !== 'native') options.push(dollarOption(basis, terms, stable))
-  if (native.quote !== null && only !== 'stable') {
+  if (terms !== undefined && stable !== null && has('stable')) options.push(dollarOption(basis, terms, stable))
+  if (native.quote !== null && has('native')) {
     const { chain, offer, baseUrl } = basis
     const { description, serviceId } = offer.definition
     const resource = resourceUrl(baseUrl, serviceId)
     options.push(nativeOption(chain, { quote: native.quote, description, resource, reason: native.reason }))
   }
-  return options
+  const shown = tab !== null && (only === 'tab' || (withTabs && has('tab'))) ? tabOption(basis, tab) : null
+  return shown === null ? options : [...options, shown]
 }
 
 /** A stock client pays anything in `accepts`, so options that cannot be paid are in `offers`. */
@@ -84,6 +98,70 @@ export function shortReason(reason: string): string {
 
 function availability(reason: string | null): object {
   return reason === null ? { available: true } : { available: false, unavailableReason: shortReason(reason) }
+}
+
+/** Calls of one tab that the seller works on at once. */
+const IN_FLIGHT = 8
+/** Least deposit of an offer, in calls: less is not worth an opening. */
+const DEPOSIT_CALLS_MIN = 10n
+
+/** Null without a price, or if the agent has no terms for tabs on chain. */
+function tabOption(
+  { chain, market, offer, baseUrl }: OptionBasis,
+  { price, reason }: TabOfferState,
+): PaymentOption | null {
+  const { shop } = market
+  const { agentId, payout } = shop.operator
+  const { params } = chain.ruleBook
+  const { height } = chain.head.header
+  const { block, tx } = chain.ruleBook.at(height)
+  const terms = chain.database.get(TAB_TERMS_TABLE, agentId)
+  if (price === null || terms === undefined || tx.tabs === undefined) return null
+  const { serviceId, description } = offer.definition
+  const wished = DEPOSIT_CALLS_MIN * price.amount
+  const paid = {
+    asset: params.ticker,
+    payTo: formatAddress(params.addressPrefix, shop.agent?.payout ?? payout),
+    maxTimeoutSeconds: secondsUntil(chain, price.validUntil),
+  }
+  const extra = {
+    genesis: chain.network.genesis,
+    networkName: params.name,
+    decimals: params.decimals,
+    agentId,
+    serviceId,
+    receiverAuthorizer: terms.receiptKey,
+    withdrawDelay: Math.ceil((terms.minCloseDelay * block.spacingMs) / 1_000),
+    closeDelay: terms.minCloseDelay,
+    terms: tx.tabs.terms,
+    minDeposit: (wished > terms.minDeposit ? wished : terms.minDeposit).toString(),
+    validUntil: price.validUntil,
+    inFlight: IN_FLIGHT,
+    priceUsd: usdNumber(price.priceUsdMicros),
+    ...(reason === null ? {} : availability(reason)),
+  }
+  const amount = price.amount.toString()
+  return {
+    isPayable: reason === null,
+    v1: {
+      scheme: TAB_SCHEME,
+      network: NATIVE_NETWORK_WORD,
+      ...paid,
+      maxAmountRequired: amount,
+      amount: coinNumber(price.amount, params.decimals),
+      resource: resourceUrl(baseUrl, serviceId, 'tab'),
+      description,
+      mimeType: 'application/json',
+      extra,
+    },
+    v2: { scheme: TAB_SCHEME, network: nativeNetwork(chain), amount, ...paid, extra },
+  }
+}
+
+/** Seconds until a height is due, at least one. */
+function secondsUntil({ head, ruleBook }: ChainReader, height: number): number {
+  const { spacingMs } = ruleBook.at(head.header.height).block
+  return Math.max(1, Math.ceil(((height - head.header.height) * spacingMs) / 1_000))
 }
 
 function dollarOption(
@@ -136,14 +214,12 @@ export interface NativeTerms {
 /** The native offer of any agent of the chain, in x402 versions 1 and 2. */
 export function nativeOption(chain: ChainReader, terms: NativeTerms): PaymentOption {
   const { quote, description, resource, reason } = terms
-  const { ruleBook, network, head } = chain
+  const { ruleBook, network } = chain
   const { params } = ruleBook
-  const { spacingMs } = ruleBook.at(head.header.height).block
-  const blocksLeft = quote.validUntil - head.header.height
   const paid = {
     asset: params.ticker,
     payTo: formatAddress(params.addressPrefix, quote.payTo),
-    maxTimeoutSeconds: terms.maxTimeoutSeconds ?? Math.max(1, Math.ceil((blocksLeft * spacingMs) / 1_000)),
+    maxTimeoutSeconds: terms.maxTimeoutSeconds ?? secondsUntil(chain, quote.validUntil),
   }
   const extra = {
     txType: 'agent_invoke',

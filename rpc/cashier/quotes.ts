@@ -7,7 +7,7 @@ import { moment } from '../json/chain-json.ts'
 import { asSentence, shortened } from '../json/shortened.ts'
 import type { MarketApi } from '../node/node-api.ts'
 import { offerExtensions, offerResource } from './extensions.ts'
-import { offerState } from './offer-state.ts'
+import { type OfferState, offerState } from './offer-state.ts'
 import { paymentOptions, type Rail, resourceUrl, shortReason, shownOptions } from './options.ts'
 
 /** The parts of a 402 answer that are the same for all callers until `stamp` changes. */
@@ -38,11 +38,23 @@ export interface RequestFacts {
   readonly resource?: string | undefined
 }
 
+/** Facts of a kept text. */
 interface TextFacts extends Omit<RequestFacts, 'requestId'> {
   /** Whether the options cannot be paid, because the request cannot be used. */
   readonly isWithheld?: boolean | undefined
   /** Whether there are no options, because the caller must not pay again: see {@link wantsAnother}. */
   readonly isPaid?: boolean | undefined
+  /**
+   * Whether tabs are among the options without a filter. Not over HTTP: with them the header would be larger than some
+   * facilitators take.
+   */
+  readonly withTabs?: boolean | undefined
+}
+
+/** What a refusal adds to a quote. */
+interface Correction {
+  /** What is added to `extra` of the options, so that a client can go on from there. Null: nothing. */
+  readonly corrective?: object | null | undefined
 }
 
 /** Maximum texts kept. There is one for each service, base address, resource, rail, and state of the options. */
@@ -71,35 +83,39 @@ export class QuoteBook {
     return { body: quoteBody({ error, code: 'payment_required', requestId: facts.requestId, extra, tail }), header }
   }
 
-  refused(offer: Offer, fault: Fault, facts: RequestFacts): QuoteAnswer {
-    const { tail, terms } = this.#text(offer, { ...facts, isPaid: !wantsAnother(fault) })
-    const error = JSON.stringify(faultMessage(fault))
-    const extra = `"details":${JSON.stringify(fault.detail)},`
-    const body = quoteBody({ error, code: httpFault(fault.code).api, requestId: facts.requestId, extra, tail })
-    return { body, header: base64(termsText(inHeader(faultMessage(fault)), terms)) }
+  refused(offer: Offer, cause: Fault, { corrective = null, ...facts }: RequestFacts & Correction): QuoteAnswer {
+    const { tail, terms } = this.#text(offer, { ...facts, isPaid: !wantsAnother(cause) })
+    const error = JSON.stringify(faultMessage(cause))
+    const extra = `"details":${JSON.stringify(cause.detail)},`
+    const parts = { error, code: httpFault(cause.code).api, requestId: facts.requestId, extra }
+    const body = quoteBody({ ...parts, tail: withExtra(tail, corrective) })
+    return { body, header: base64(termsText(inHeader(faultMessage(cause)), withExtra(terms, corrective))) }
   }
 
   /** Terms in x402 version 2, for MCP, A2A and catalogues. */
   terms(
     offer: Offer,
-    facts: RequestFacts & TextFacts & { readonly cause?: Fault | undefined },
+    facts: RequestFacts & TextFacts & Correction & { readonly cause?: Fault | undefined },
   ): Readonly<Record<string, unknown>> {
     const { error, terms } = this.#text(offer, facts)
-    const { cause, isWithheld } = facts
+    const { cause, isWithheld, corrective = null } = facts
     const message = cause === undefined ? '' : faultMessage(cause)
     const refusal = isWithheld ? `${asSentence(message)} Do not pay now: correct the request first.` : message
     const said = cause === undefined ? error : JSON.stringify(refusal)
-    return JSON.parse(termsText(said, terms)) as Readonly<Record<string, unknown>>
+    return JSON.parse(termsText(said, withExtra(terms, corrective))) as Readonly<Record<string, unknown>>
   }
 
   #text(offer: Offer, facts: TextFacts): QuoteText {
-    const { shop, stable } = this.#market
-    const { baseUrl, rail, resource, isWithheld = false, isPaid = false } = facts
-    const key = `${offer.definition.serviceId} ${rail ?? ''} ${isWithheld} ${isPaid} ${resource ?? ''} ${baseUrl}`
+    const { shop, stable, tabs } = this.#market
+    const { baseUrl, rail, resource, isWithheld = false, isPaid = false, withTabs = false } = facts
+    const { serviceId } = offer.definition
+    const key = `${serviceId} ${rail ?? ''} ${isWithheld} ${isPaid} ${withTabs} ${resource ?? ''} ${baseUrl}`
     const { head, moving } = this.#chain
     const ready = offer.definition.ready(shop.context)
     const unready = ready.available ? '' : ready.reason
-    const stamp = `${head.id} ${moving} ${shop.closedBecause ?? ''} ${stable?.closedBecause ?? ''} ${unready}`
+    const price = withTabs || rail === 'tab' ? tabs?.priceOf(serviceId) : undefined
+    const noTabs = price !== undefined && 'reason' in price ? price.reason : ''
+    const stamp = `${head.id} ${moving} ${shop.closedBecause ?? ''} ${stable?.closedBecause ?? ''} ${unready} ${noTabs}`
     const known = this.#texts.get(key)
     if (known?.stamp === stamp) return known
     const text = { stamp, ...this.#compose(offer, facts) }
@@ -109,26 +125,27 @@ export class QuoteBook {
   }
 
   #compose(offer: Offer, facts: TextFacts): Omit<QuoteText, 'stamp'> {
-    const { baseUrl, rail, isWithheld = false, isPaid = false } = facts
+    const { baseUrl, rail, isWithheld = false, isPaid = false, withTabs = false } = facts
     const { serviceId, name } = offer.definition
     const { resource = resourceUrl(baseUrl, serviceId, rail) } = facts
     const state = offerState(this.#chain, this.#market, offer)
     const reason = reasonOver(state, rail)
     const basis = { chain: this.#chain, market: this.#market, offer, baseUrl }
-    const options = isPaid ? [] : paymentOptions(basis, state, rail)
+    const options = isPaid ? [] : paymentOptions(basis, state, rail, withTabs)
     const unusable = isWithheld ? ', but this request cannot be used; correct it first. Do not pay now.' : ''
-    const isOff = rail === 'stable' && this.#market.stable === null
-    const railOff = isOff ? ' (this node takes no stablecoin: its own coin is what is asked for)' : ''
+    const off = railOff(state, rail)
     const error = JSON.stringify(
       reason === null
-        ? `Payment required${railOff}: ${name}${unusable}`
-        : `Payment required${railOff}, but ${serviceId} is unavailable: ${asSentence(shortReason(reason))} Do not pay now.`,
+        ? `Payment required${off}: ${name}${unusable}`
+        : `Payment required${off}, but ${serviceId} is unavailable: ${asSentence(shortReason(reason))} Do not pay now.`,
     )
     const tail = {
       serviceId,
       available: reason === null,
       ...(reason === null ? {} : { unavailableReason: reason }),
-      expiresAt: moment(this.#expiryMs(state.native.quote?.validUntil)),
+      expiresAt: moment(
+        this.#expiryMs((rail === 'tab' ? state.tab?.price : null)?.validUntil ?? state.native.quote?.validUntil),
+      ),
       ...shownOptions(options, 'v1', isWithheld),
     }
     const terms = {
@@ -167,8 +184,15 @@ function requestFields({ definition: { example, requestFormat } }: Offer, reason
   return `"requestValid":false,"requestError":${JSON.stringify({ reason, example, requestFormat })},`
 }
 
+/** Says that the asked rail is off; empty if it is on. */
+function railOff({ stable, tab }: OfferState, rail: Rail | undefined): string {
+  if (rail === 'stable' && stable === null) return ' (this node takes no stablecoin: its own coin is what is asked for)'
+  return rail === 'tab' && tab === null ? ' (this node takes no tabs: each call is paid by itself)' : ''
+}
+
 /** Why an offer cannot be bought over the rails that a quote shows, or null. */
-function reasonOver(state: ReturnType<typeof offerState>, rail: Rail | undefined): string | null {
+function reasonOver(state: OfferState, rail: Rail | undefined): string | null {
+  if (rail === 'tab' && state.tab !== null) return state.tab.reason
   if (state.stable === null || rail === undefined) return state.reason
   return state[rail]?.reason ?? null
 }
@@ -180,6 +204,16 @@ function quoteBody(parts: { error: string; code: string; requestId: string; extr
 
 function termsText(error: string, terms: string): string {
   return `{"x402Version":2,"error":${error},${terms}`
+}
+
+/** Adds members to `extra` of every option of a text. The text is an object without its opening brace. */
+function withExtra(text: string, extra: object | null): string {
+  if (extra === null) return text
+  const whole = JSON.parse(`{${text}`) as Readonly<Record<string, unknown>>
+  const more = (options: readonly { readonly extra: object }[]): readonly object[] =>
+    options.map((option) => ({ ...option, extra: { ...option.extra, ...extra } }))
+  const added = ['accepts', 'offers'].flatMap((name) => (name in whole ? [[name, more(whole[name] as [])]] : []))
+  return JSON.stringify({ ...whole, ...Object.fromEntries(added) }).slice(1)
 }
 
 /** An error as JSON, short enough for a header; the body has all of it. */

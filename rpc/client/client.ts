@@ -1,6 +1,6 @@
 // The public interface of `farthing/client`. The only other public files of this folder are `wallet.ts` and `x402.ts`.
 
-export { AgentClient, type ClientOptions, createClient, type Resumable } from './sdk/agent-client.ts'
+export { AgentClient, type ClientOptions, createClient, type Resumable, type TabProof } from './sdk/agent-client.ts'
 export {
   type ErrorFacts,
   FarthingError,
@@ -37,6 +37,25 @@ export type {
   ServiceEntry,
   Signer,
   SignerKeys,
+  TabNetworkFacts,
   ToolCaller,
   VerifiedReceipt,
 } from './sdk/shapes.ts'
+export type { Tab } from './sdk/tabs/tab.ts'
+export { NotChargedError, TabStoppedError } from './sdk/tabs/tab-errors.ts'
+export type {
+  AutomaticTabs,
+  CheckedClaim,
+  CheckedTab,
+  RecoveredTab,
+  TabCallFacts,
+  TabCallOptions,
+  TabClosing,
+  TabEvidence,
+  TabJournal,
+  TabNote,
+  TabOptions,
+  TabReceiptJson,
+  TabStanding,
+} from './sdk/tabs/tab-types.ts'
+export type { RecoverOptions } from './sdk/tabs/tabs.ts'

@@ -8,6 +8,8 @@ export interface NodeAnswer {
   readonly body: Readonly<Record<string, unknown>>
   /** From the header Retry-After. Absent if that names no whole seconds. */
   readonly retryAfterMs?: number
+  /** The JSON in the header PAYMENT-RESPONSE. Absent if there is none. */
+  readonly settled?: Readonly<Record<string, unknown>>
 }
 
 /** `fetch` is by default the global one. The signal ends every request. */
@@ -57,9 +59,11 @@ export async function readAnswer(response: Response): Promise<NodeAnswer> {
   const retryAfter = response.headers.get('retry-after') ?? ''
   const told = /^[0-9]{1,6}$/.test(retryAfter) ? { retryAfterMs: Number(retryAfter) * 1_000 } : {}
   const body = parse(text)
+  const settlement = response.headers.get('payment-response')
+  const settled = settlement === null ? {} : { settled: jsonOfBase64(settlement) }
   if (isDeeperThan(LEVELS_MAX, body))
     return { status: 502, body: { error: 'its answer has too many levels', code: 'too_deep' } }
-  return { status: response.status, body, ...told }
+  return { status: response.status, body, ...told, ...settled }
 }
 
 /** No fields if the answer is too long. A text that is not JSON becomes the field `error`. */
@@ -140,6 +144,16 @@ export function textOf(value: unknown, otherwise: string): string {
 /** Fields of an object in an answer. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return value !== null && typeof value === 'object' ? (value as Readonly<Record<string, unknown>>) : {}
+}
+
+/** No fields for anything but the base64 of a JSON object. */
+export function jsonOfBase64(text: string): NodeAnswer['body'] {
+  try {
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
+    return fieldsOf(JSON.parse(new TextDecoder().decode(bytes)))
+  } catch {
+    return {}
+  }
 }
 
 function parse(text: string): NodeAnswer['body'] {

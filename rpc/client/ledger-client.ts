@@ -75,7 +75,7 @@ const STAKE_PART = Type.Object({
 })
 /** The node lists at most 100 of each kind. */
 export const HOLDINGS_ANSWER = Type.Object({
-  ...Type.Pick(HOLDINGS, ['truncated']).properties,
+  truncated: Type.Pick(HOLDINGS.properties.truncated, ['tokens', 'positions', 'stakes']),
   ...{ native: UNITS, tokens: Type.Array(UNITS) },
   ...{ positions: Type.Array(POSITION_PART), stakes: Type.Array(STAKE_PART) },
 })

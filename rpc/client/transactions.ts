@@ -19,7 +19,7 @@ import {
   TX_VERSION,
   type TxBody,
 } from '../../consensus/tx/transaction.ts'
-import { weightOf } from '../../consensus/tx/weight.ts'
+import { type TabWeights, weightOf } from '../../consensus/tx/weight.ts'
 import type { NodeClient } from './node-client.ts'
 
 /**
@@ -32,7 +32,7 @@ export const FEE_MAX_DEFAULT = 10_000_000n
 export interface ClientParams extends Pick<NetworkParams, 'name' | 'addressPrefix' | 'ticker' | 'decimals'> {
   readonly steps: readonly {
     readonly rules: {
-      readonly tx: Pick<TxRules, 'weight' | 'invokeTerms'>
+      readonly tx: Pick<TxRules, 'weight' | 'invokeTerms'> & { readonly tabs?: TabWeights }
       readonly market: Pick<MarketRules, 'epochBlocks'>
     }
   }[]
@@ -42,6 +42,8 @@ export interface ClientParams extends Pick<NetworkParams, 'name' | 'addressPrefi
 export interface Intent<K extends TxKind = TxKind> {
   readonly kind: K
   readonly payload: PayloadOf<K>
+  /** Completes the payload once the nonce of the transaction is known. */
+  readonly completed?: (payload: PayloadOf<K>, nonce: bigint) => Promise<PayloadOf<K>>
   /** Last height at which it may be mined. 0 or absent: any. */
   readonly validUntil?: number
   /** Genesis of the network to sign for. Absent: the node's network. */
@@ -62,7 +64,7 @@ async function draftTransaction<K extends TxKind>(
   client: NodeClient,
   params: ClientParams,
   sender: Address,
-  { kind, payload, validUntil = 0, genesis: meant, behind }: Intent<K> & { readonly behind: NonceBehind },
+  { kind, payload, completed, validUntil = 0, genesis: meant, behind }: Intent<K> & { readonly behind: NonceBehind },
 ): Promise<Result<Draft>> {
   const account = await client.account(formatAddress(params.addressPrefix, sender))
   if (!account.ok) return account
@@ -75,7 +77,8 @@ async function draftTransaction<K extends TxKind>(
   if (meant !== undefined && meant !== genesis)
     return fail(fault('cli/refused', { message: `the node is on another network than ${params.name}` }))
   const common = { version: TX_VERSION, chainId, sender, nonce, validUntil, memo: new Uint8Array(0) }
-  const body = { ...common, kind, payload, ...fees.value } as unknown as TxBody
+  const whole = completed === undefined ? payload : await completed(payload, nonce)
+  const body = { ...common, kind, payload: whole, ...fees.value } as unknown as TxBody
   return ok({ body, network: { chainId, genesis: genesis as BlockId } })
 }
 

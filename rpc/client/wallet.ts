@@ -6,6 +6,8 @@ import { REFERENCE_BACKEND } from '../../consensus/crypto/reference-backend.ts'
 import { isKeyScheme, type KeyScheme } from '../../consensus/crypto/schemes.ts'
 import { seedOfWords, wordsOfSeed } from '../../consensus/crypto/words.ts'
 import { concat, fromHex, isHex, toHex } from '../../consensus/primitives/bytes.ts'
+import type { BlockId } from '../../consensus/primitives/ids.ts'
+import { voucherSeed } from '../../consensus/tx/tab-messages.ts'
 import { fieldsOf } from './http.ts'
 import { FarthingError } from './sdk/errors.ts'
 import { factsOf } from './sdk/networks.ts'
@@ -90,6 +92,7 @@ function walletOfSeed(seed: Uint8Array, scheme: KeyScheme): Wallet {
     sign: async (message, context) => [
       { keyIndex: 0, bytes: signHybrid(REFERENCE_BACKEND, { scheme, seed, message, context }) },
     ],
+    voucherSeed: (genesis, nonce) => voucherSeed(seed, genesis as BlockId, nonce),
   }
 }
 

@@ -1,10 +1,13 @@
 import { parseAmount } from '../../consensus/primitives/amount.ts'
-import type { AgentClient } from './sdk/agent-client.ts'
-import { PaymentRequiredError, SpendLimitError } from './sdk/errors.ts'
+import { fieldsOf, type NodeAnswer } from './http.ts'
+import type { AgentClient, TabProof } from './sdk/agent-client.ts'
+import { decodeTerms, paymentHeader } from './sdk/carriers.ts'
+import { FarthingError, PaymentRequiredError, SpendLimitError } from './sdk/errors.ts'
 import { factsOf } from './sdk/networks.ts'
 import { checkGiven, checkNoMore, invalid, KIND } from './sdk/options.ts'
 import { NATIVE_SCHEME, readOffer } from './sdk/quotes.ts'
 import type { NetworkName } from './sdk/shapes.ts'
+import { isTabOffer } from './sdk/tabs/tab-wire.ts'
 
 /** CAIP-2 name of the native network in x402 version 2. Networks share the chain id, so the offer's genesis tells them apart. */
 export const NATIVE_NETWORK = 'farthing:1'
@@ -68,6 +71,136 @@ export function nativeScheme(client: AgentClient, ...more: readonly never[]): Na
       return { x402Version, payload: { txId, secret } }
     },
   }
+}
+
+/** What the official clients pass to `onPaymentResponse`. */
+export interface TabResponseContext {
+  readonly paymentPayload: { readonly payload: unknown }
+  readonly settleResponse?: object
+  readonly paymentRequired?: object
+}
+
+/** `SchemeNetworkClient` of `@x402/core` for tabs. */
+export interface NativeTabScheme {
+  readonly scheme: 'batch-settlement'
+  createPaymentPayload(
+    x402Version: number,
+    requirements: NativeRequirements,
+    context?: SchemeContext,
+  ): Promise<{ readonly x402Version: number; readonly payload: Record<string, unknown> }>
+  readonly schemeHooks: {
+    /** Checks the receipt and notes it. `recovered` asks for one more try, with a new voucher. */
+    onPaymentResponse(context: TabResponseContext): Promise<undefined | { readonly recovered: true }>
+  }
+  /** Wraps the `fetch` that the official client uses: it tells the scheme which request a voucher is for. */
+  fetch(fetch?: typeof globalThis.fetch): typeof globalThis.fetch
+}
+
+/**
+ * Tabs for the public x402 clients. A voucher is bound to its request, which these clients do not show to a scheme: give
+ * them `scheme.fetch()`. Without an open tab one is opened, if the client has the option `tabs`. Errors: `no_tab`,
+ * `request_unknown`, and those of a call on a tab.
+ */
+export function nativeTabScheme(client: AgentClient, ...more: readonly never[]): NativeTabScheme {
+  checkGiven('nativeTabScheme', 'client', client, KIND.fields)
+  checkNoMore('nativeTabScheme', more)
+  const open = new Map<string, TabProof>()
+  return {
+    scheme: 'batch-settlement',
+    async createPaymentPayload(x402Version, requirements, { maxAmountPerPayment } = {}) {
+      const { [REQUEST]: request, ...extra } = { ...requirements.extra }
+      if (typeof request !== 'string')
+        throw new PaymentRequiredError('the scheme does not see the request: use its fetch', {
+          code: 'request_unknown',
+        })
+      const { amount } = fieldsOf(requirements)
+      if (maxAmountPerPayment !== undefined && BigInt(String(amount)) > BigInt(maxAmountPerPayment))
+        throw new SpendLimitError('not paid: over maxAmountPerPayment of spendControls', { code: 'over_call_limit' })
+      const proof = await client.tabProof({ ...requirements, extra }, request)
+      open.set(callIn(proof.payload), proof)
+      return { x402Version, payload: { ...proof.payload } }
+    },
+    schemeHooks: {
+      async onPaymentResponse({ paymentPayload, settleResponse, paymentRequired }) {
+        const call = callIn(paymentPayload.payload)
+        const proof = open.get(call)
+        const answer = answerOf(settleResponse, paymentRequired)
+        if (proof === undefined || answer === undefined) return undefined
+        open.delete(call)
+        return (await proof.settled(answer).catch(notCharged)) ? { recovered: true } : undefined
+      },
+    },
+    fetch:
+      (fetch = globalThis.fetch) =>
+      async (input, init) => {
+        const request = new Request(input, init)
+        const text = await requestIn(request)
+        const paid = withoutRequest(request)
+        const response = await fetch(paid)
+        return text === undefined ? response : withRequest(response, text, client)
+      },
+  }
+}
+
+/** Name of the member of an offer's `extra` that carries the request from `fetch` to the scheme. It never leaves the client. */
+const REQUEST = 'farthingRequest'
+const SIGNATURE = 'payment-signature'
+const REQUIRED = 'payment-required'
+
+/** A voucher by its tab and number. */
+function callIn(payload: unknown): string {
+  const { channelId, voucher } = fieldsOf(payload)
+  return `${channelId}:${fieldsOf(voucher).seq}`
+}
+
+function answerOf(settled: object | undefined, required: object | undefined): NodeAnswer | undefined {
+  if (settled !== undefined) {
+    const said = fieldsOf(settled)
+    return { status: 200, body: { receipt: { tab: fieldsOf(said.extra).receipt } }, settled: said }
+  }
+  return required === undefined ? undefined : { status: 402, body: fieldsOf(required) }
+}
+
+/** A service that failed is no error here: the caller of the official client sees the answer itself. */
+function notCharged(error: unknown): boolean {
+  if (error instanceof FarthingError && error.name === 'NotChargedError') return false
+  throw error
+}
+
+/** The member `request` of a JSON body. Undefined if the body is none. */
+async function requestIn(request: Request): Promise<string | undefined> {
+  if (request.body === null) return ''
+  try {
+    const { request: text = '' } = fieldsOf(JSON.parse(await request.clone().text()))
+    return typeof text === 'string' ? text : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function withRequest(response: Response, text: string, { network }: AgentClient): Promise<Response> {
+  const terms = decodeTerms(response.headers.get(REQUIRED))
+  if (response.status !== 402 || terms === undefined || !Array.isArray(terms.accepts)) return response
+  const accepts = terms.accepts.map(fieldsOf).map((offer) => {
+    return isTabOffer(offer, network) ? { ...offer, extra: { ...fieldsOf(offer.extra), [REQUEST]: text } } : offer
+  })
+  const headers = new Headers(response.headers)
+  headers.set(REQUIRED, base64Of({ ...terms, accepts }))
+  return new Response(response.body, { status: response.status, headers })
+}
+
+function withoutRequest(request: Request): Request {
+  const payment = decodeTerms(request.headers.get(SIGNATURE))
+  if (payment === undefined) return request
+  const accepted = fieldsOf(payment.accepted)
+  const { [REQUEST]: _, ...extra } = { ...fieldsOf(accepted.extra) }
+  const headers = new Headers(request.headers)
+  headers.set(SIGNATURE, base64Of({ ...payment, accepted: { ...accepted, extra } }))
+  return new Request(request, { headers })
+}
+
+function base64Of(fields: Readonly<Record<string, unknown>>): string {
+  return paymentHeader({ ...fields })[1]
 }
 
 /** Entry of `spendControls.allowedAssets`. The official clients refuse an asset that is not listed there. */

@@ -1,4 +1,5 @@
 import { AMOUNT_TEXT, ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, orNull, PRICE, SYMBOL, USD } from './amounts.ts'
+import { TAB_FACTS } from './chain-tabs.ts'
 import {
   ADDRESS_TEXT,
   COUNT,
@@ -51,9 +52,16 @@ export const HOLDINGS = Type.Object({
   stakes: Type.Array(STAKE),
   staked: VALUED,
   pendingRewards: VALUED,
+  tabs: Type.Array(TAB_FACTS),
+  inTabs: VALUED,
   totalUsd: DECIMAL_TEXT,
   unpriced: Type.Array(SYMBOL),
-  truncated: Type.Object({ tokens: Type.Boolean(), positions: Type.Boolean(), stakes: Type.Boolean() }),
+  truncated: Type.Object({
+    tokens: Type.Boolean(),
+    positions: Type.Boolean(),
+    stakes: Type.Boolean(),
+    tabs: Type.Boolean(),
+  }),
 })
 
 /** `HistoryEvent` of the OpenAPI document. */
@@ -61,14 +69,22 @@ export const EVENT = Type.Object({
   height: HEIGHT,
   position: COUNT,
   time: MOMENT,
-  event: Type.Unsafe<string>({ type: 'string', enum: ['transaction', 'delivered', 'failed', 'refunded', 'reward'] }),
-  roles: Type.Array(Type.Unsafe<string>({ type: 'string', enum: ['sender', 'receiver', 'caller', 'payout', 'miner'] })),
+  event: Type.Unsafe<string>({
+    type: 'string',
+    enum: ['transaction', 'delivered', 'failed', 'refunded', 'reward', 'tab_claimed', 'tab_returned'],
+  }),
+  roles: Type.Array(
+    Type.Unsafe<string>({ type: 'string', enum: ['sender', 'receiver', 'caller', 'payout', 'miner', 'payer'] }),
+  ),
   txId: orNull(HEX_32),
   kind: orNull(Type.String()),
   sender: orNull(ADDRESS_TEXT),
   payload: orNull(Type.Record(Type.String(), Type.Unknown())),
   success: Type.Boolean(),
   outcome: orNull(Type.String()),
+  amount: Type.Union([UINT_TEXT, Type.Null()], {
+    description: 'Base units of the coin that an event moved; of a claim with what was burned. Null for a transaction',
+  }),
 })
 
 const NAMED = Type.Object({ address: ADDRESS_TEXT })
@@ -82,7 +98,7 @@ export const ACCOUNT_ROUTES = {
     tag: 'assets',
     summary: 'What happened to an address, newest first',
     description:
-      'Transactions that it sent or that name it, ends of escrows with it as caller or payee (`txId` is the payment), and mining rewards when they mature.',
+      'Transactions that it sent or that name it, ends of escrows with it as caller or payee (`txId` is the payment), mining rewards when they mature, and for a tab (`txId` is its opening) each claim, of payer and payout, and the return of the rest to its payer.',
     params: NAMED,
     query: Type.Object(
       { ...PAGE_QUERY.properties, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 20 })) },
@@ -108,9 +124,9 @@ export const ACCOUNT_ROUTES = {
     path: '/api/v1/accounts/{address}/holdings',
     operationId: 'getHoldings',
     tag: 'assets',
-    summary: 'Coins, tokens, pool shares with their reserves, and stakes with their rewards',
+    summary: 'Coins, tokens, pool shares with their reserves, stakes with their rewards, and open tabs',
     description:
-      'At most 100 tokens, 100 positions and 100 stakes. Assets without a price are listed in `unpriced` and missing from `totalUsd`. An asset that pools price counts in total for at most the `depthUsd` of its price.',
+      'At most 100 tokens, 100 positions, 100 stakes and 100 open tabs. Assets without a price are listed in `unpriced` and missing from `totalUsd`. An asset that pools price counts in total for at most the `depthUsd` of its price.',
     params: NAMED,
     answers: { 200: { description: 'What it holds', schema: HOLDINGS } },
     errors: ['address/malformed', 'address/other-network', 'chain/head-moving'],

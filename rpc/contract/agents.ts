@@ -1,8 +1,9 @@
 import { CAPABILITIES, type Capability } from '../../marketplace/ledger/capabilities.ts'
-import { ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT } from './amounts.ts'
+import { ASSET_AMOUNT, AT_HEAD, DECIMAL_TEXT, orNull } from './amounts.ts'
 import { RECORD } from './reputation.ts'
 import { ADDRESS_TEXT, COUNT, HEIGHT, NEXT_CURSOR, PAGE_QUERY, type Route } from './route.ts'
 import * as Type from './schema.ts'
+import { TAB_TERMS } from './tabs.ts'
 
 /** One of the capabilities that the protocol has. */
 export const CAPABILITY = Type.Unsafe<Capability>({ type: 'string', enum: [...CAPABILITIES] })
@@ -46,6 +47,7 @@ export const AGENT = Type.Object({
   owner: ADDRESS_TEXT,
   payout: ADDRESS_TEXT,
   settlers: Type.Array(ADDRESS_TEXT),
+  tabs: orNull(TAB_TERMS),
   services: Type.Array(SERVICE),
   truncated: Type.Boolean(),
 })

@@ -1,4 +1,5 @@
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
+import { TAB_FACTS } from './chain-tabs.ts'
 import {
   ADDRESS_TEXT,
   COUNT,
@@ -108,7 +109,7 @@ export const UNREADABLE_TRANSACTION = [
 ] as const satisfies readonly FaultCode[]
 
 /** Faults of a transaction that the mempool refuses. `mempool/known` is missing, since it is a success over HTTP. */
-const UNFIT_TRANSACTION = [
+export const UNFIT_TRANSACTION = [
   'tx/too-large',
   'tx/version',
   'tx/chain-id',
@@ -134,6 +135,8 @@ const UNFIT_TRANSACTION = [
   'mempool/fee-too-low',
   'mempool/replacement-fee-too-low',
   'mempool/balance-exceeded',
+  'mempool/tab-waits',
+  'mempool/claim-spent',
   'mempool/busy',
   'mempool/unverified',
 ] as const satisfies readonly FaultCode[]
@@ -216,6 +219,7 @@ export const TX_STATUS = Type.Object({
       },
     ),
   ),
+  tab: Type.Optional(TAB_FACTS),
 })
 
 /** `Fees` of the OpenAPI document. */

@@ -4,7 +4,9 @@ import * as Type from './schema.ts'
 const FILTERS = {
   type: Type.Optional(Type.String({ maxLength: 20, description: 'Transport of the resource; all of ours are `http`' })),
   payTo: Type.Optional(Type.String({ maxLength: 90 })),
-  scheme: Type.Optional(Type.String({ maxLength: 40, description: '`exact` or `native-x402`' })),
+  scheme: Type.Optional(
+    Type.String({ maxLength: 40, description: '`exact` or `native-x402`; offers of tabs are not listed' }),
+  ),
   network: Type.Optional(Type.String({ maxLength: 60, description: 'As the offers name it: CAIP-2, or a word' })),
   extensions: Type.Optional(Type.String({ maxLength: 60, description: 'An extension that the offer must have' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),

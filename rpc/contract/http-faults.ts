@@ -142,6 +142,8 @@ const HTTP_FAULTS = {
   'mempool/fee-too-low': [409, 'fee_too_low'],
   'mempool/replacement-fee-too-low': [409, 'replacement_fee_too_low'],
   'mempool/balance-exceeded': [409, 'insufficient_balance'],
+  'mempool/tab-waits': [409, 'tab_waits'],
+  'mempool/claim-spent': [409, 'claim_spent'],
   'mempool/busy': [503, 'node_busy'],
   'mempool/unverified': [503, 'node_busy'],
 
@@ -190,6 +192,8 @@ const HTTP_FAULTS = {
   'market/payout-unfunded': [409, 'payout_unfunded'],
   'market/shared-keys': [503, 'shared_keys'],
   'market/registration-failed': [409, 'registration_failed'],
+  'market/claim-failed': [409, 'tab_claim_failed'],
+  'market/tab-receipts': [409, 'tab_receipts_missing'],
   'market/claims-away': [503, 'claim_store_unreachable'],
   'market/claims-unusable': [503, 'claim_store_unusable'],
 
@@ -232,6 +236,21 @@ const HTTP_FAULTS = {
   'tab-call/result-expired': [410, 'result_expired'],
   'tab-call/query-time': [400, 'tab_query_time'],
   'tab-call/query-signature': [401, 'tab_query_signature'],
+
+  'channel/mismatch': [402, 'payment_mismatch'],
+  'channel/signature': [402, 'payment_refused'],
+  'channel/ceiling': [402, 'voucher_mismatch'],
+  'channel/claimed': [402, 'voucher_mismatch'],
+  'channel/balance': [402, 'channel_too_small'],
+  'channel/unknown': [402, 'channel_unknown'],
+  'channel/busy': [402, 'channel_busy'],
+  'channel/closing': [402, 'channel_closing'],
+  'channel/deposit-low': [402, 'deposit_too_small'],
+  'channel/deposit-time': [402, 'payment_refused'],
+  'channel/nothing-left': [402, 'nothing_to_refund'],
+  'channel/nothing-claimed': [409, 'nothing_to_settle'],
+  'channel/unverified': [402, 'channel_unverified'],
+  'channel/chain-away': [503, 'chain_unreachable'],
 
   'facilitator/version': [400, 'invalid_x402_version'],
   'facilitator/scheme': [400, 'unsupported_scheme'],
@@ -324,6 +343,7 @@ const HTTP_FAULTS = {
   'rpc/bridge-network-not-found': [404, 'bridge_network_not_found'],
   'rpc/withdrawal-not-found': [404, 'withdrawal_not_found'],
   'rpc/no-market': [503, 'market_disabled'],
+  'rpc/no-tabs': [503, 'tabs_disabled'],
 
   'config/unknown-key': [400, 'config_unknown_key'],
   'config/value': [400, 'config_value'],

@@ -17,6 +17,7 @@ import {
 } from './route.ts'
 import type { Static } from './schema.ts'
 import * as Type from './schema.ts'
+import { CLOSING, TAB_RECEIPT } from './tabs.ts'
 
 const SERVICE_ID = Type.String({ minLength: 1, maxLength: 64 })
 
@@ -33,7 +34,7 @@ export const NAMED_CALL_BODY = Type.Object({ serviceId: SERVICE_ID, ...CALL_FIEL
 const NET_QUERY = Type.Object(
   {
     net: Type.Optional(Type.String({ maxLength: 20 })),
-    rail: Type.Optional(Type.Union([Type.Literal('native'), Type.Literal('stable')])),
+    rail: Type.Optional(Type.Union([Type.Literal('native'), Type.Literal('stable'), Type.Literal('tab')])),
   },
   CLOSED,
 )
@@ -57,6 +58,7 @@ export const OPTION = Type.Object(
 )
 
 const RAIL = Type.Unsafe<'native' | 'stable'>({ type: 'string', enum: ['native', 'stable'] })
+const RAIL_OR_TAB = Type.Unsafe<'native' | 'stable' | 'tab'>({ type: 'string', enum: ['native', 'stable', 'tab'] })
 
 /** `PaymentRequired` of the OpenAPI document. */
 export const QUOTE = Type.Object(
@@ -89,7 +91,7 @@ export const RECEIPT = Type.Object(
     caller: ADDRESS_TEXT,
     amount: Type.Number(),
     txId: PAYMENT_ID,
-    rail: RAIL,
+    rail: RAIL_OR_TAB,
     asset: Type.String(),
     network: Type.Optional(Type.String()),
     amountBaseUnits: UINT_TEXT,
@@ -99,6 +101,8 @@ export const RECEIPT = Type.Object(
     requestHash: HEX_32,
     durationMs: COUNT,
     completedAt: MOMENT,
+    /** For a call on a tab, whose `txId` is the id of the tab. */
+    tab: Type.Optional(TAB_RECEIPT),
     proof: Type.Optional(Type.Object({ header: HEX, index: COUNT, count: COUNT, siblings: Type.Array(HEX_32) })),
   },
   { additionalProperties: true },
@@ -133,6 +137,9 @@ export const ENTRY = Type.Object(
     provenVolumeNative: Type.Number(),
     /** Calls on the dollar rail are counted by the selling node. No chain proves them. */
     provenStableSource: Type.Literal('operator'),
+    takesTabs: Type.Boolean({
+      description: 'Whether calls can be paid from a tab now: see `?rail=tab` of the endpoint',
+    }),
     agentId: Type.String(),
     agentName: Type.String(),
     nodeOperated: Type.Boolean(),
@@ -220,6 +227,16 @@ export const PROTOCOL = Type.Object(
       authDetail: Type.String(),
       note: Type.String(),
     }),
+    tabs: Type.Object({
+      mode: Type.Unsafe<'live' | 'disabled'>({ type: 'string', enum: ['live', 'disabled'] }),
+      scheme: Type.Literal('batch-settlement'),
+      network: Type.String(),
+      asset: Type.String(),
+      minDeposit: Type.String({ description: 'Base units; empty if disabled' }),
+      minCloseDelay: Type.Integer({ minimum: 0, description: 'Blocks' }),
+      open: Type.String({ description: 'Where a signed opening can be handed over' }),
+      note: Type.String(),
+    }),
     facilitators: Type.Array(FACILITATOR),
     discovery: Type.Object({
       wellKnown: Type.String(),
@@ -253,12 +270,24 @@ const PAID_ANSWERS = {
     schema: QUOTE,
   },
   502: {
-    description: 'The service failed after payment; the escrow returns to the caller',
+    description:
+      'The service failed after payment: with `refund` the escrow returns to the caller, with `receipt` nothing was charged to the tab',
     schema: Type.Object(
-      { error: Type.String(), code: Type.String(), requestId: Type.String(), refund: REFUND },
+      {
+        error: Type.String(),
+        code: Type.String(),
+        requestId: Type.String(),
+        refund: Type.Optional(REFUND),
+        receipt: Type.Optional(RECEIPT),
+      },
       { additionalProperties: true },
     ),
   },
+} as const
+
+const QUOTE_ANSWERS = {
+  200: { description: 'Asked with a refund payment: the tab ends', schema: CLOSING },
+  402: { description: 'What a call without a payment is answered', schema: QUOTE },
 } as const
 
 const CALL_DESCRIPTION =
@@ -290,6 +319,20 @@ export const MARKET_ROUTES = {
     query: NET_QUERY,
     body: CALL_BODY,
     answers: PAID_ANSWERS,
+    isPaid: true,
+    bucket: 'quote',
+  },
+  quoteService: {
+    method: 'GET',
+    path: '/api/x402/{serviceId}',
+    operationId: 'quoteService',
+    tag: 'market',
+    summary: 'Quote one service without a request; or end a tab',
+    description:
+      'The answer of a POST without a body. A payment must be a `refund` of the scheme `batch-settlement`: the seller claims what it is owed and closes the tab, and the rest returns to the payer.',
+    params: Type.Object({ serviceId: SERVICE_ID }),
+    query: NET_QUERY,
+    answers: QUOTE_ANSWERS,
     isPaid: true,
     bucket: 'quote',
   },

@@ -3,6 +3,19 @@ import { COUNT, INDEXED_FROM } from './route.ts'
 import type { Static } from './schema.ts'
 import * as Type from './schema.ts'
 
+const BY_TAB = Type.Object(
+  {
+    provenCalls: COUNT,
+    failed: Type.Union([COUNT, Type.Null()], {
+      description: "The operator's word; null for a service, since claims do not say which service failed",
+    }),
+    distinctPayers: COUNT,
+    volume: ASSET_AMOUNT,
+    burned: ASSET_AMOUNT,
+  },
+  { description: 'Calls on tabs, counted apart: they are cheaper to fake, so weigh them by what was burned for them' },
+)
+
 /** How paid calls ended on chain, without calls by the agent's own addresses. */
 export const RECORD = Type.Object({
   indexedFrom: INDEXED_FROM,
@@ -27,6 +40,7 @@ export const RECORD = Type.Object({
     ...ASSET_AMOUNT,
     description: 'Coins that these payments destroyed: the least that faking this record would have cost',
   }),
+  byTab: BY_TAB,
 })
 /** How paid calls ended on chain. */
 export type RecordJson = Static<typeof RECORD>

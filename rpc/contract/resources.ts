@@ -13,6 +13,7 @@ import {
   TRANSACTION_JSON,
   TX_STATUS,
 } from './chain.ts'
+import { TAB_CLAIM_FACTS, TAB_FACTS } from './chain-tabs.ts'
 import { CHAT_ERROR } from './chat.ts'
 import { API_KEY } from './chat-keys.ts'
 import { CARD, ITEM } from './discovery.ts'
@@ -25,6 +26,7 @@ import { CANDLE, HOP, POOL, SWAP, SWAP_QUOTE } from './pools.ts'
 import { RECORD } from './reputation.ts'
 import { ERROR } from './route.ts'
 import type { Schema } from './schema.ts'
+import { CHANNEL_STATE, CLOSING, TAB, TAB_RECEIPT, TAB_TERMS, VOUCHER_STATE } from './tabs.ts'
 import { STABLE, TOKEN } from './tokens.ts'
 
 /** The named schemas of the OpenAPI document. Routes refer to them by name. */
@@ -74,6 +76,14 @@ export const RESOURCES: Readonly<Record<string, Schema>> = {
   SwapHop: HOP,
   SwapQuote: SWAP_QUOTE,
   SyncProgress: SYNC,
+  TabClaim: TAB_CLAIM_FACTS,
+  TabFacts: TAB_FACTS,
+  Tab: TAB,
+  TabClosing: CLOSING,
+  TabReceipt: TAB_RECEIPT,
+  TabState: CHANNEL_STATE,
+  TabTerms: TAB_TERMS,
+  TabVoucher: VOUCHER_STATE,
   Token: TOKEN,
   Transaction: TRANSACTION_JSON,
   TransactionStatus: TX_STATUS,

@@ -4,7 +4,7 @@ import * as Type from './schema.ts'
 
 /**
  * The rate limit that a route counts against. A `list` costs the node many times what another read does. On routes of
- * `quote` or `mcp`, a call with a payment counts as `settle`.
+ * `quote` or `mcp`, a call with a payment counts as `settle`, one on a tab that the node knows as `tab`.
  */
 export type RateBucket =
   | 'read'
@@ -13,6 +13,7 @@ export type RateBucket =
   | 'simulate'
   | 'quote'
   | 'settle'
+  | 'tab'
   | 'mining'
   | 'health'
   | 'events'

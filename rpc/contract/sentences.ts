@@ -30,6 +30,7 @@ const ID_WORDS = '64 hexadecimal digits (0-9, a-f), as ids of transactions and b
 const PATTERN_WORDS: Readonly<Record<string, string>> = {
   '^[0-9a-f]{64}$': ID_WORDS,
   '^(0x)?[0-9a-f]{64}$': `${ID_WORDS}, or the same behind 0x`,
+  '^[0-9a-f]{128}$': '128 hexadecimal digits (0-9, a-f), as signatures of a tab have',
   '^([0-9a-f]{2})*$': HEX_WORDS,
   '^([0-9a-f]{2})+$': HEX_WORDS,
   '^(0|[1-9][0-9]*)$': 'a whole number as text, without a sign or zeros before it',

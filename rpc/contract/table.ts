@@ -3,6 +3,7 @@ import { AGENT_DOOR_ROUTES } from './agent-doors.ts'
 import { AGENT_ROUTES } from './agents.ts'
 import { BRIDGE_ROUTES } from './bridge.ts'
 import { CHAIN_ROUTES } from './chain.ts'
+import { CHAIN_TAB_ROUTES } from './chain-tabs.ts'
 import { CHAT_ROUTES } from './chat.ts'
 import { CHAT_KEY_ROUTES } from './chat-keys.ts'
 import { DASHBOARD_ROUTES } from './dashboard.ts'
@@ -18,6 +19,7 @@ import { POOL_ROUTES } from './pools.ts'
 import type { Route } from './route.ts'
 import { SIMULATION_ROUTES } from './simulation.ts'
 import { STAKING_ROUTES } from './staking.ts'
+import { TAB_ROUTES } from './tabs.ts'
 import { TOKEN_ROUTES } from './tokens.ts'
 import { TRIAL_ROUTES } from './trials.ts'
 import { VOICE_ROUTES } from './voice.ts'
@@ -37,7 +39,9 @@ export const ROUTES = {
   ...CHAT_KEY_ROUTES,
   ...DASHBOARD_ROUTES,
   ...AGENT_ROUTES,
+  ...CHAIN_TAB_ROUTES,
   ...MARKET_ROUTES,
+  ...TAB_ROUTES,
   ...AGENT_DOOR_ROUTES,
   ...FACILITATOR_ROUTES,
   ...DISCOVERY_ROUTES,

@@ -48,6 +48,7 @@ function document(node: NodeApi, baseUrl: string, services: readonly string[]): 
     clientCall({ baseUrl: urlInText(baseUrl), serviceId: 'node-network-stats', request: '', network: params.name }),
     '```',
     '',
+    ...(node.market?.tabs ? [TABS_NOTE, ''] : []),
     ...services,
     ...(node.chat == null ? [] : chatSection(answeringNow(node), baseUrl)),
     '## Documents',
@@ -78,6 +79,9 @@ function chatSection(answering: string, baseUrl: string): readonly string[] {
     '',
   ]
 }
+
+const TABS_NOTE =
+  'For many calls: open a tab, a deposit from which each call is paid at once (scheme `batch-settlement`; offers with `?rail=tab`). Its rest returns to the payer.'
 
 const DOCUMENTS: readonly (readonly [string, string])[] = [
   ['/services.json', 'the registry: every service with price, state and record; `?q=` and `?capability=`'],

@@ -1,10 +1,13 @@
 import { type Fields, fieldsOf } from '../../consensus/primitives/fields.ts'
+import type { Result } from '../../consensus/primitives/result.ts'
 import { ESCROWS, lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
 import type { DollarPayment } from '../../marketplace/till/rails/dollar/claim.ts'
 import { identify, isOfPayer } from '../../marketplace/till/rails/dollar/identity.ts'
+import type { TabPayment } from '../../marketplace/till/rails/tab/tab-call.ts'
 import { offerIn } from '../a2a/offer-in.ts'
 import { readMessage } from '../a2a/wire.ts'
-import { type OfferedPayment, paymentInHeaders, readNativePayload, readPayment } from '../cashier/cashier.ts'
+import { paymentInHeaders, readNativePayload, readPayment } from '../cashier/cashier.ts'
+import type { OfferedPayment } from '../cashier/paid-call.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 
 /** The parts of a request that can carry a payment. */
@@ -24,7 +27,14 @@ export function carriedPayment(market: MarketApi | null, { headers, body, door }
   if (door === 'json-rpc') return inMessage(market, fieldsOf(body))
   const { payment } = fieldsOf(body)
   const read = payment === undefined ? paymentInHeaders(headers, market) : readNativePayload(fieldsOf(payment), 'body')
-  return read.ok ? read.value : null
+  return counted(market, read)
+}
+
+/** A payment from a tab that this node does not know is none: inventing one costs a stranger nothing. */
+function counted({ tabs }: MarketApi, read: Result<OfferedPayment | null>): OfferedPayment | null {
+  if (!read.ok || read.value?.rail !== 'tab') return read.ok ? read.value : null
+  const { payment, refund } = read.value
+  return tabs?.knows((payment ?? refund).tabId) === true ? read.value : null
 }
 
 /**
@@ -38,6 +48,7 @@ export async function knownPaymentOf(
 ): Promise<string | null> {
   if (market === null) return null
   if (payment.rail === 'stable') return knownAuthorization(market, payment.payment, idempotencyKey)
+  if (payment.rail === 'tab') return knownVoucher(market, payment.payment)
   const { txId, secret } = payment
   if (secret === null) return null
   const opener = openerOf(secret)
@@ -61,6 +72,12 @@ async function knownAuthorization(
   return claim !== undefined && isOfPayer(claim, identity) ? identity.id : null
 }
 
+/** A whole voucher has the secret of its call, which was sent with that call alone: only its sender can repeat it. */
+async function knownVoucher({ tabs }: MarketApi, payment: TabPayment | null): Promise<string | null> {
+  if (payment === null || tabs === null || !(await tabs.hasTaken(payment))) return null
+  return `${payment.tabId}:${payment.voucher.seq}`
+}
+
 function inMessage(market: MarketApi, { method, params }: Fields): OfferedPayment | null {
   if (method === 'tools/call') return inToolCall(market, fieldsOf(params))
   return method === 'SendMessage' || method === 'message/send' ? inAgentMessage(market, params) : null
@@ -73,13 +90,12 @@ function inToolCall(market: MarketApi, { name, arguments: given, _meta: meta }: 
     inMeta === undefined
       ? readNativePayload(fieldsOf(fieldsOf(given).payment), 'arguments')
       : readPayment(inMeta, '_meta', market)
-  return read.ok ? read.value : null
+  return counted(market, read)
 }
 
 function inAgentMessage(market: MarketApi, params: unknown): OfferedPayment | null {
   const message = readMessage(params)
   if (typeof message === 'string') return null
   if (message.taskId === null && offerIn(message, market) === undefined) return null
-  const read = readPayment(message.metadata['x402.payment.payload'], 'metadata', market)
-  return read.ok ? read.value : null
+  return counted(market, readPayment(message.metadata['x402.payment.payload'], 'metadata', market))
 }

@@ -25,6 +25,7 @@ export const WORK_OF: Readonly<Record<RateBucket, WorkKind>> = {
   mining: 'transaction',
   transaction: 'transaction',
   settle: 'transaction',
+  tab: 'transaction',
   health: 'health',
 }
 

@@ -14,6 +14,7 @@ import type { EVENT, POSITION, STAKE, VALUED } from '../contract/accounts.ts'
 import type { Static } from '../contract/schema.ts'
 import { amountJson, assetAmountJson, priceJson, sharePct, usdText } from '../json/asset-json.ts'
 import { addressText, moment } from '../json/chain-json.ts'
+import { tabFactsJson } from '../json/tab-facts-json.ts'
 import type { Handler } from '../server/answer.ts'
 import { answerAtHead, badCursor, cursorNumbers, pageLimit } from '../server/at-head.ts'
 
@@ -42,7 +43,7 @@ export const getHistory: Handler<'getHistory'> = ({ chain }, { params, query }) 
 
 function eventJson(
   chain: ChainReader,
-  { height, position, event, roles, txId, code }: HistoryEntry,
+  { height, position, event, roles, txId, code, amount }: HistoryEntry,
 ): Static<typeof EVENT> {
   const { addressPrefix } = chain.ruleBook.params
   const body = txId === null ? undefined : minedBody(chain, txId)
@@ -53,6 +54,7 @@ function eventJson(
     payload: body === undefined ? null : payloadToJson(addressPrefix, body),
     success: code === OUTCOME_OK,
     outcome: outcomeCode(code) ?? null,
+    amount: amount?.toString() ?? null,
   }
 }
 
@@ -67,7 +69,7 @@ function blockTime({ database, head }: ChainReader, height: number): string {
   return moment((entry ?? head).header.timeMs)
 }
 
-/** What an address holds: coins, tokens, pool shares and stakes, with their worth in dollars. */
+/** What an address holds: coins, tokens, pool shares, stakes and open tabs, with their worth in dollars. */
 export const getHoldings: Handler<'getHoldings'> = ({ chain }, { params }) => {
   const address = parseAddress(chain.ruleBook.params.addressPrefix, params.address)
   if (!address.ok) return address.fault
@@ -78,7 +80,20 @@ export const getHoldings: Handler<'getHoldings'> = ({ chain }, { params }) => {
 }
 
 function holdingsJson(chain: ChainReader, holdings: Holdings) {
-  const { exists, nonce, native, tokens, positions, stakes, staked, pendingRewards, unpriced, truncated } = holdings
+  const {
+    exists,
+    nonce,
+    native,
+    tokens,
+    positions,
+    stakes,
+    staked,
+    pendingRewards,
+    tabs,
+    inTabs,
+    unpriced,
+    truncated,
+  } = holdings
   return {
     exists,
     nonce: nonce.toString(),
@@ -88,6 +103,8 @@ function holdingsJson(chain: ChainReader, holdings: Holdings) {
     stakes: stakes.map((stake) => stakeJson(chain, stake, staked.price)),
     staked: valuedJson(chain, staked),
     pendingRewards: valuedJson(chain, pendingRewards),
+    tabs: tabs.map((tab) => tabFactsJson(chain, tab)),
+    inTabs: valuedJson(chain, inTabs),
     totalUsd: usdText(holdings.totalUsdMicros),
     ...{ unpriced, truncated },
   }

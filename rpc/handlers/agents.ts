@@ -19,6 +19,7 @@ import type { Static } from '../contract/schema.ts'
 import { assetAmountJson, usdText } from '../json/asset-json.ts'
 import { addressText } from '../json/chain-json.ts'
 import { recordJson } from '../json/record-json.ts'
+import { tabTermsJson } from '../json/tab-json.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import type { Handler } from '../server/answer.ts'
 import { answerAtHead, badCursor, pageLimit } from '../server/at-head.ts'
@@ -71,6 +72,7 @@ export const getAgent: Handler<'getAgent'> = (node, { params, baseUrl }) => {
         owner: addressText(addressPrefix, owner),
         payout: addressText(addressPrefix, payout),
         settlers: settlers.map((settler) => addressText(addressPrefix, settler)),
+        tabs: tabTermsJson(chain, facts.agentId),
         services: facts.services.map((service) => serviceJson(chain, service, address)),
         truncated: facts.truncated,
       },

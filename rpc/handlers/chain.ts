@@ -19,6 +19,7 @@ import { transactionFromJson } from '../../consensus/tx/json.ts'
 import { decodeTransaction, type Transaction } from '../../consensus/tx/transaction.ts'
 import { rateOf } from '../../consensus/tx/weight.ts'
 import { closureOf } from '../../marketplace/ledger/closures.ts'
+import { tabFacts } from '../../marketplace/queries/tabs.ts'
 import { nextBaseFee } from '../../mempool/admission.ts'
 import { TRANSACTION_JSON } from '../contract/chain.ts'
 import {
@@ -29,6 +30,7 @@ import {
   receiptToJson,
   transactionJson,
 } from '../json/chain-json.ts'
+import { tabFactsJson } from '../json/tab-facts-json.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import { answer, type Handler } from '../server/answer.ts'
 import { badCursor } from '../server/at-head.ts'
@@ -130,7 +132,14 @@ export const getTransaction: Handler<'getTransaction'> = ({ chain, mempool }, { 
     confirmations: chain.head.header.height - height + 1,
     ...mined,
     ...closureFacts(chain, txId),
+    ...tabOf(chain, txId),
   })
+}
+
+/** The tab that a transaction opened. */
+function tabOf(chain: NodeApi['chain'], txId: TxId) {
+  const facts = tabFacts(chain, txId)
+  return facts === undefined ? {} : { tab: tabFactsJson(chain, facts) }
 }
 
 /** How the call of a payment ended. Empty for other transactions and for open calls. */

@@ -167,7 +167,7 @@ class Reader {
     if (event.kind === 'block') return true
     return (
       (agentId === undefined || event.agentId === agentId) &&
-      (serviceId === undefined || event.serviceId === serviceId) &&
+      (serviceId === undefined || (event.kind !== 'tab' && event.serviceId === serviceId)) &&
       (txId === undefined || event.txId === txId)
     )
   }
@@ -181,9 +181,16 @@ function blockEvent(prefix: string, entry: BlockEntry, event: ChainEvent, index:
   if (event.kind === 'block')
     return { event: name, id, data: { height, id: entry.id, time: moment(timeMs), transactions: event.transactions } }
   if (event.kind === 'receipt') return { event: name, id, data: { ...fields, height } }
+  if (event.kind === 'tab') return { event: name, id, data: { ...tabData(prefix, event), height } }
   const { amount, caller } = event
   const said = { amount: amount?.toString() ?? null, caller: caller === null ? null : addressText(prefix, caller) }
   return { event: name, id, data: { ...fields, ...said, height } }
+}
+
+function tabData(prefix: string, event: Extract<ChainEvent, { kind: 'tab' }>): object {
+  const { txId: tabId, agentId, how, byTxId, amount, payer } = event
+  const said = { amount: amount?.toString() ?? null, payer: payer === null ? null : addressText(prefix, payer) }
+  return { tabId, agentId, how, byTxId, ...said }
 }
 
 function moveEvent(step: Exclude<EventStep, { is: 'events' }>): StreamEvent {

@@ -9,11 +9,13 @@ import { STAKES } from '../../consensus/ledger/staking.ts'
 import { SUPPLY } from '../../consensus/ledger/supply.ts'
 import { assetOfBalanceKey, holderOfBalanceKey, TOKEN_BALANCES } from '../../consensus/ledger/token-balances.ts'
 import { TOKENS } from '../../consensus/ledger/token-records.ts'
-import { isHex, toHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
+import { fromHex, isHex, toHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { decodeOwn } from '../../consensus/primitives/codec.ts'
 import { faultMessage } from '../../consensus/primitives/fault.ts'
 import type { Address, Hash } from '../../consensus/primitives/ids.ts'
+import { decodeText } from '../../consensus/primitives/text.ts'
 import type { StateChange } from '../../consensus/state/view.ts'
+import { TAB_TERMS_TABLE, TABS } from '../../marketplace/ledger/tab-records.ts'
 import { coinOf } from '../../marketplace/queries/assets.ts'
 import { poolNamed } from '../../marketplace/queries/pools.ts'
 import { httpFault } from '../contract/http-faults.ts'
@@ -76,6 +78,10 @@ function nameOf(chain: ChainReader, { table, key }: StateChange): Readonly<Recor
       return { address: address(id.slice(0, ID_CHARS)), ...poolOf(chain, poolOfShareKey(key)) }
     case STAKES.prefix:
       return { address: address(id.slice(0, ID_CHARS)), stakeId: id.slice(ID_CHARS) }
+    case TABS.prefix:
+      return { tabId: id }
+    case TAB_TERMS_TABLE.prefix:
+      return { agentId: decodeText(fromHex(id)) ?? id }
     default:
       return { id }
   }
@@ -87,7 +93,7 @@ function poolOf(chain: ChainReader, poolId: string): Readonly<Record<string, str
   return name === undefined ? { poolId } : { poolId, pool: name }
 }
 
-const ADDRESS_FIELDS = new Set(['owner', 'payout', 'settlers', 'issuer', 'caller', 'sender', 'to'])
+const ADDRESS_FIELDS = new Set(['owner', 'payer', 'payout', 'settlers', 'issuer', 'caller', 'sender', 'to'])
 const ASSET_FIELDS = new Set(['assetX', 'assetY', 'reserveAsset'])
 
 /** A record that is a bare value gets the field `value`. */

@@ -1,5 +1,5 @@
 import { callA2a } from '../a2a/endpoint.ts'
-import { call, callService } from '../cashier/cashier.ts'
+import { call, callService, quoteService } from '../cashier/cashier.ts'
 import * as chat from '../chat/chat-handlers.ts'
 import * as dashboard from '../chat/dashboard/dashboard-handlers.ts'
 import * as chatKeys from '../chat/keys/key-handlers.ts'
@@ -11,6 +11,7 @@ import * as accounts from './accounts.ts'
 import * as agents from './agents.ts'
 import * as bridge from './bridge.ts'
 import * as chain from './chain.ts'
+import * as chainTabs from './chain-tabs.ts'
 import * as discovery from './discovery.ts'
 import { followEvents } from './events.ts'
 import * as facilitator from './facilitator.ts'
@@ -23,6 +24,7 @@ import * as pools from './pools.ts'
 import { getQuote } from './quote.ts'
 import { simulateTransaction } from './simulation.ts'
 import { getStaking } from './staking.ts'
+import * as tabs from './tabs.ts'
 import * as tokens from './tokens.ts'
 import { tryService } from './trials.ts'
 
@@ -57,8 +59,17 @@ export const HANDLERS: {
   getWithdrawal: bridge.getWithdrawal,
   listAgents: agents.listAgents,
   getAgent: agents.getAgent,
+  listTabs: chainTabs.listTabs,
+  getTabFacts: chainTabs.getTabFacts,
+  listTabClaims: chainTabs.listTabClaims,
+  listAccountTabs: chainTabs.listAccountTabs,
+  listAgentTabs: chainTabs.listAgentTabs,
   call,
   callService,
+  quoteService,
+  openTab: tabs.openTab,
+  getTab: tabs.getTab,
+  listTabReceipts: tabs.listTabReceipts,
   getExample: market.getExample,
   listServices: market.listServices,
   getProtocol: market.getProtocol,

@@ -8,7 +8,8 @@ const PPM = 1_000_000
 
 /** JSON of how paid calls ended. */
 export function recordJson(chain: ChainReader, record: CallRecord): RecordJson {
-  const { delivered, failed, expired, successPpm, topPayerPpm, p50Ms, p95Ms } = record
+  const { delivered, failed, expired, successPpm, topPayerPpm, p50Ms, p95Ms, byTab } = record
+  const coins = (units: bigint) => assetAmountJson(chain, NATIVE_ASSET, units) as RecordJson['burned']
   return {
     indexedFrom: chain.database.indexedFrom,
     ...{ delivered, failed, expired, refunds: failed + expired },
@@ -18,6 +19,13 @@ export function recordJson(chain: ChainReader, record: CallRecord): RecordJson {
     effectivePayers: (Number(record.effectivePayersPpm) / PPM).toFixed(2),
     topPayerPct: topPayerPpm === null ? null : percentText(topPayerPpm),
     ...{ p50Ms, p95Ms },
-    burned: assetAmountJson(chain, NATIVE_ASSET, record.burned) as RecordJson['burned'],
+    burned: coins(record.burned),
+    byTab: {
+      provenCalls: byTab.provenCalls,
+      failed: byTab.failed,
+      distinctPayers: byTab.payers,
+      volume: coins(byTab.volume),
+      burned: coins(byTab.burned),
+    },
   }
 }

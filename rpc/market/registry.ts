@@ -1,10 +1,12 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { epochOf } from '../../consensus/ledger/epoch.ts'
+import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { meantName } from '../../consensus/primitives/likeness.ts'
 import { NO_STATISTICS, SERVICE_STATISTICS } from '../../marketplace/ledger/statistics.ts'
+import { TAB_TERMS_TABLE } from '../../marketplace/ledger/tab-records.ts'
 import { MAJORS, type Major } from '../../marketplace/ports/crypto-prices.ts'
 import type { Readiness } from '../../marketplace/ports/readiness.ts'
 import { serviceRecord } from '../../marketplace/queries/reputation.ts'
@@ -13,7 +15,7 @@ import { dollarsOf } from '../../marketplace/till/rails/dollar/terms.ts'
 import { chainPrice, pricedPoolName } from '../../marketplace/till/rails/native/price.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
 import { offerState } from '../cashier/offer-state.ts'
-import { NATIVE_SCHEME, STABLE_SCHEME } from '../cashier/options.ts'
+import { NATIVE_SCHEME, nativeNetwork, STABLE_SCHEME, TAB_SCHEME } from '../cashier/options.ts'
 import type { PROTOCOL, RegistryEntry } from '../contract/market.ts'
 import type { Static } from '../contract/schema.ts'
 import { coinNumber, usdNumber } from '../json/chain-json.ts'
@@ -103,7 +105,7 @@ function unquotedPrice(chain: Chain, priceUsdMicros: bigint): bigint {
 function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): RegistryEntry {
   const { operator } = market.shop
   const { serviceId, name, description, capability, requestFormat, example } = offer.definition
-  const { native, reason, priceUsdMicros } = offerState(chain, market, offer)
+  const { native, tab, reason, priceUsdMicros } = offerState(chain, market, offer)
   const { decimals } = chain.ruleBook.params
   const proven = chain.database.get(SERVICE_STATISTICS, { agentId: operator.agentId, serviceId }) ?? NO_STATISTICS
   return {
@@ -116,6 +118,7 @@ function entryOf({ chain, market, baseUrl }: EntryContext, offer: Offer): Regist
     provenCalls: proven.calls,
     ...provenStable(market, serviceId),
     provenVolumeNative: coinNumber(proven.volume, decimals),
+    takesTabs: tab !== null && tab.reason === null,
     agentId: operator.agentId,
     agentName: operator.name,
     nodeOperated: true,
@@ -163,6 +166,7 @@ export function protocolDocument(node: NodeApi, baseUrl: string): Static<typeof 
     nativeUsd: usd,
     payment: paymentSteps(baseUrl, params.ticker),
     evmStableRail: dollarRailDocument(stable),
+    tabs: tabsDocument(node, baseUrl),
     facilitators: facilitators({ baseUrl, ticker: params.ticker, payTo, stable }),
     discovery: discovery(baseUrl),
     services,
@@ -190,6 +194,23 @@ function priceFeed({ chain, market }: NodeApi, usd: number | null) {
 /** Whether price providers can be asked, or none is chosen. The prices' age shows nothing: idle nodes ask rarely. */
 function isWell(readiness: Readiness): boolean {
   return readiness.available || readiness.requires.length > 0
+}
+
+function tabsDocument({ chain, market }: NodeApi, baseUrl: string): Static<typeof PROTOCOL>['tabs'] {
+  const terms = market?.tabs ? chain.database.get(TAB_TERMS_TABLE, market.shop.operator.agentId) : undefined
+  const isLive = terms !== undefined && terms.receiptKey !== ZERO_HEX_32
+  return {
+    mode: isLive ? 'live' : 'disabled',
+    scheme: TAB_SCHEME,
+    network: nativeNetwork(chain),
+    asset: chain.ruleBook.params.ticker,
+    minDeposit: isLive ? terms.minDeposit.toString() : '',
+    minCloseDelay: isLive ? terms.minCloseDelay : 0,
+    open: `${baseUrl}/api/tabs`,
+    note: isLive
+      ? 'One deposit pays for many calls, each answered at once: the offers are under ?rail=tab of each service.'
+      : 'This node takes no tabs: each call is paid by itself.',
+  }
 }
 
 function paymentSteps(baseUrl: string, ticker: string): Static<typeof PROTOCOL>['payment'] {

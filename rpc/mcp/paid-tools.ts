@@ -3,9 +3,10 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import { checkRequest, needsRequest } from '../../marketplace/services/service.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
-import { type CallOutcome, carryOut, type OfferedPayment, readPayment } from '../cashier/cashier.ts'
+import { carryOut, readPayment } from '../cashier/cashier.ts'
 import { offerState } from '../cashier/offer-state.ts'
-import { NATIVE_SCHEME } from '../cashier/options.ts'
+import { NATIVE_SCHEME, type Rail } from '../cashier/options.ts'
+import type { CallOutcome, OfferedPayment, Settlement } from '../cashier/paid-call.ts'
 import { isWithheld, quoteBook, wantsAnother } from '../cashier/quotes.ts'
 import { paidArgumentMisfits, paidToolInput } from '../contract/agent-tools.ts'
 import { httpFault } from '../contract/http-faults.ts'
@@ -111,14 +112,17 @@ function told(place: McpPlace, call: PaidToolCall, outcome: CallOutcome): ToolAn
       return {
         content: [{ type: 'text', text }],
         structuredContent: { paid: true, result: JSON.parse(result) as unknown, receipt },
-        _meta: { [RESPONSE_KEY]: settlement },
+        ...responseOf(settlement),
       }
     }
     case 'failed': {
-      const { code, message, refund } = outcome
+      const { code, message, told: facts, settlement } = outcome
       const { requestId } = place.request
-      return { ...toolAnswer({ error: message, code: httpFault(code).api, requestId, refund }), isError: true }
+      const body = { error: message, code: httpFault(code).api, requestId, ...facts }
+      return { ...toolAnswer(body), isError: true, ...responseOf(settlement) }
     }
+    case 'closing':
+      return { ...toolAnswer(outcome.told), ...responseOf(outcome.settlement) }
     default:
       return refused(place, call, outcome.fault, outcome)
   }
@@ -128,26 +132,35 @@ function refused(
   place: McpPlace,
   call: PaidToolCall,
   cause: Fault,
-  { charged, settlement }: Partial<Extract<CallOutcome, { is: 'refused' }>> = {},
+  { charged, settlement, rail, corrective }: Partial<Extract<CallOutcome, { is: 'refused' }>> = {},
 ): ToolAnswer {
-  const said = settlement ? { _meta: { [RESPONSE_KEY]: settlement } } : {}
+  const said = responseOf(settlement ?? null)
   if (wantsAnother(cause)) {
     const { api: code } = httpFault(cause.code)
-    return { ...terms(place, call, { code, details: cause.detail }, { cause }), ...said }
+    return { ...terms(place, call, { code, details: cause.detail }, { cause, rail, corrective }), ...said }
   }
   const body = { ...refusalJson(cause, place.request.requestId), ...(charged === false && { charged }) }
   return { ...toolAnswer(body), isError: true, ...said }
+}
+
+function responseOf(settlement: Settlement | null): Pick<ToolAnswer, '_meta'> {
+  return settlement === null ? {} : { _meta: { [RESPONSE_KEY]: settlement } }
 }
 
 function terms(
   { node, request }: McpPlace,
   call: PaidToolCall,
   more: object,
-  how: { readonly cause?: Fault; readonly isWithheld?: boolean },
+  how: {
+    readonly cause?: Fault
+    readonly isWithheld?: boolean
+    readonly rail?: Rail | undefined
+    readonly corrective?: object | null | undefined
+  },
 ): ToolAnswer {
   const { market, offer } = call
   const { requestId, baseUrl } = request
   const resource = `mcp://tool/${offer.definition.serviceId}`
-  const offered = quoteBook(node.chain, market).terms(offer, { requestId, baseUrl, resource, ...how })
+  const offered = quoteBook(node.chain, market).terms(offer, { requestId, baseUrl, resource, withTabs: true, ...how })
   return { ...toolAnswer({ ...offered, ...more }), isError: true }
 }

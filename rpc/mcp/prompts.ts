@@ -23,7 +23,7 @@ const PROMPTS: Readonly<Record<string, Prompt>> = {
         `Call the paid tool ${serviceId} of this node with the request: ${JSON.stringify(request)}`,
         '1. Call the tool without payment. The answer is its terms: exact amount, payTo and network of each way to pay, and requestValid. If requestValid is false, correct the request first.',
         '2. Compare the price with the budget you were given. Ask before you spend more than that.',
-        '3. Pay one of the accepts. native-x402: sign an agent_invoke transaction for exactly the amount, locked to a secret, and send it with submit_transaction. exact: sign the EIP-3009 authorization.',
+        '3. Pay one of the accepts. native-x402: sign an agent_invoke transaction for exactly the amount, locked to a secret, and send it with submit_transaction. exact: sign the EIP-3009 authorization. batch-settlement: sign a voucher of an open tab, if there is one.',
         '4. Call the tool again with the very same request and the payment in _meta["x402/payment"], or on the native rail as the argument payment {txId, secret}.',
         '5. If the answer says that the payment is not confirmed yet or the call is under way, repeat step 4 with the same payment. Never pay twice for one call.',
         '6. Report the result, and the amount and txId of its receipt.',

@@ -8,7 +8,7 @@ import { RESOURCE_LIST, RESOURCE_TEMPLATES, readResource } from './resources.ts'
 const INSTRUCTIONS = [
   'Tools named node-... are paid services; all others are free. Find them with search_services, see one with get_service.',
   'Call a paid tool without payment: the answer (isError) holds its terms, x402 version 2, with exact amount, payTo and expiry.',
-  'Pay: native-x402 is a signed agent_invoke transaction of exactly that amount (submit_transaction); exact is a signed EIP-3009 authorization.',
+  'Pay: native-x402 is a signed agent_invoke transaction of exactly that amount (submit_transaction); exact is a signed EIP-3009 authorization; batch-settlement is a voucher on an open tab.',
   'Repeat the call with the same request and the payment in _meta["x402/payment"], or, natively, as the argument payment {txId, secret}.',
   'Success carries _meta["x402/payment-response"] and a receipt. A lost answer: repeat with the same payment, it runs once. A service that fails is refunded.',
 ].join('\n')

@@ -20,6 +20,7 @@ import type { Mempool } from '../../mempool/mempool.ts'
 import type { RemoteWork } from '../../miner/remote-work.ts'
 import type { DashboardApi } from '../chat/dashboard/desk.ts'
 import type { NetworkApi } from './network.ts'
+import type { TabDesk } from './tab-desk.ts'
 
 /** The market, as the API sees it. */
 export interface MarketApi {
@@ -33,6 +34,8 @@ export interface MarketApi {
   readonly workshop: Workshop
   /** Null if the dollar rail is off. */
   readonly stable: DollarRail | null
+  /** Null if this node takes no tabs. */
+  readonly tabs: TabDesk | null
 }
 
 /** The facilitator, as the API sees it, and what it quotes with. */

@@ -18,7 +18,7 @@ interface OperationExamples {
 export const OPENAPI_EXAMPLES = recorded as Readonly<Record<string, OperationExamples>>
 
 /** Version of the API, not of the software. */
-export const OPENAPI_VERSION = '2.20.0'
+export const OPENAPI_VERSION = '2.21.0'
 
 const TAGS = [
   { name: 'chain', description: 'Blocks, transactions, accounts, mempool' },

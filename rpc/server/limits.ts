@@ -47,7 +47,7 @@ export interface HttpLimits {
 /** Settles per minute with one payment that this node knows, for requests that would otherwise be refused. */
 export const KNOWN_PAYMENT_RATE = 30
 
-/** Default bounds. `settle` is well above what the chain mines, some 7,500 calls a minute. */
+/** Default bounds. `settle` is well above what the chain mines, some 7,500 calls a minute. Calls on tabs wait for no block. */
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   bodyBytesMax: 1_048_576,
   concurrentMax: 1_024,
@@ -64,6 +64,7 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
     simulate: 1_200,
     quote: 9_000,
     settle: 15_000,
+    tab: 120_000,
     mining: 1_200,
     health: 6_000,
     events: 300,

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
-import type { OfferedPayment } from '../cashier/cashier.ts'
+import type { OfferedPayment } from '../cashier/paid-call.ts'
 import type { RateBucket } from '../contract/route.ts'
 import { Burdens } from '../edge/burdens.ts'
 import { carriedPayment, knownPaymentOf } from '../edge/carried-payment.ts'
@@ -88,7 +88,7 @@ export class Gates {
       this.#places.works(visit)
       if (visit.judged) return done()
       const payment = this.#paymentOf(request)
-      const refusal = this.#judge(visit, payment === null ? bucketOf(request) : 'settle')
+      const refusal = this.#judge(visit, bucketWith(request, payment))
       const end = (last: Fault | null): void => {
         if (!this.#visits.has(request)) return
         this.#tell(visit, last)
@@ -239,6 +239,11 @@ export class Gates {
     if (name === null || !this.#visits.has(visit.request)) return refusal
     return this.#known.take(name, performance.now()).allowed ? this.#room(visit, 'kept') : refusal
   }
+}
+
+function bucketWith(request: FastifyRequest, payment: OfferedPayment | null): RateBucket {
+  if (payment === null) return bucketOf(request)
+  return payment.rail === 'tab' ? 'tab' : 'settle'
 }
 
 function bucketOf({ routeOptions }: FastifyRequest): RateBucket {

@@ -118,6 +118,7 @@ class Stream implements EventSink {
   readonly #headers: StreamPlace['headers']
   readonly #onError: StreamPlace['onError']
   readonly #limits: StreamLimits
+  #onTaken = (): void => {}
 
   constructor({ raw, headers, onError }: StreamPlace, limits: StreamLimits) {
     this.#raw = raw
@@ -164,10 +165,15 @@ class Stream implements EventSink {
       const stop = watchPace(raw, this.#limits.behindMsMax)
       const told = (): void => {
         stop()
-        raw.off('drain', told).off('close', told)
+        this.#onTaken = () => {}
+        raw.off('close', told)
         resolve(!raw.destroyed)
       }
-      raw.on('drain', told).on('close', told)
+      // A socket that can hold more than half of the buffer tells no `drain` here.
+      this.#onTaken = () => {
+        if (this.hasRoom) told()
+      }
+      raw.on('close', told)
     })
   }
 
@@ -184,7 +190,7 @@ class Stream implements EventSink {
   write(text: string): void {
     const raw = this.#raw
     if (raw.destroyed || raw.writableEnded) return
-    raw.write(text)
+    raw.write(text, () => this.#onTaken())
     if (raw.writableLength > this.#limits.bufferBytesMax) raw.destroy()
   }
 }

@@ -87,8 +87,8 @@ function priceMarkup({ node, market, listing }: Basis): Html {
 function recordMarkup({ node, listing }: Basis): Html {
   const { ticker } = node.chain.ruleBook.params
   const record = listing.entry.reputation
-  const { delivered, failed, expired } = record
-  if (delivered + failed + expired === 0)
+  const { delivered, failed, expired, byTab } = record
+  if (delivered + failed + expired + byTab.provenCalls === 0)
     return html`<section><h2>Record on chain</h2><p class="soft">No paid call of it has ended yet. Success rate, refunds, times and payers will stand here, from chain data.</p>${stableMarkup(listing)}</section>`
   const rows: readonly (readonly [string, string])[] = [
     ['Success rate', shareText(record.successPct)],
@@ -101,6 +101,8 @@ function recordMarkup({ node, listing }: Basis): Html {
     ['As concentrated as', counted(Number(record.effectivePayers), 'equal payer')],
     ['Share of the top payer', shareText(record.topPayerPct)],
     [`${ticker} burned for it`, record.burned.text],
+    ['Calls on tabs', String(byTab.provenCalls)],
+    [`${ticker} burned for these`, byTab.burned.text],
   ]
   const pairs = rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)
   return html`<section><h2>Record on chain</h2><dl class="pairs">${pairs}</dl>

@@ -1,5 +1,7 @@
 import { keccakText } from '../../consensus/external/eip712.ts'
 import { type Fields, fieldsOf } from '../../consensus/primitives/fields.ts'
+import type { ChannelLedger, ChannelSighting } from '../../marketplace/till/rails/dollar/channel/chain.ts'
+import { CHANNEL_CONTRACT } from '../../marketplace/till/rails/dollar/channel/channel.ts'
 import type { AuthorizationState, StableLedger } from '../../marketplace/till/rails/dollar/facilitator.ts'
 import { boundedFetch, objectIn } from './bounded-fetch.ts'
 
@@ -20,6 +22,7 @@ const STATE_SELECTOR = keccakText('authorizationState(address,bytes32)').slice(0
 
 const BALANCE_SELECTOR = keccakText('balanceOf(address)').slice(0, 10)
 const WORD = /^0x[0-9a-fA-F]{64}$/
+const WORDS = /^0x([0-9a-fA-F]{64}){1,2}$/
 const QUANTITY = /^0x[0-9a-fA-F]{1,16}$/
 
 /** `block` as JSON-RPC names it. */
@@ -32,8 +35,8 @@ const LATEST: Place = { block: 'latest' }
 
 class NoAnswer extends Error {}
 
-/** Reads the state of EIP-3009 authorizations from a JSON-RPC node of the token's chain. */
-export class EvmRpc implements StableLedger {
+/** Reads the state of EIP-3009 authorizations and of channels from a JSON-RPC node of the token's chain. */
+export class EvmRpc implements StableLedger, ChannelLedger {
   readonly #url: string
   readonly #chainId: number
   readonly #nowMs: () => number
@@ -85,6 +88,32 @@ export class EvmRpc implements StableLedger {
       if (error instanceof NoAnswer) return null
       throw error
     }
+  }
+
+  async channel(channelId: string): Promise<ChannelSighting | null> {
+    try {
+      if ((await this.wrongChain()) !== null) return null
+      // All three are read in one block, which is named by its number: another node may answer the next question.
+      const block = textOf(await this.#call('eth_blockNumber', []))
+      if (!QUANTITY.test(block)) return null
+      const [balance, totalClaimed] = await this.#words('channels(bytes32)', channelId, block)
+      const [, withdrawRequestedAt] = await this.#words('pendingWithdrawals(bytes32)', channelId, block)
+      const [refundNonce] = await this.#words('refundNonce(bytes32)', channelId, block)
+      if (balance === undefined || totalClaimed === undefined || withdrawRequestedAt === undefined) return null
+      if (refundNonce === undefined) return null
+      const state = { balance, totalClaimed, withdrawRequestedAt: Number(withdrawRequestedAt), refundNonce }
+      return { state, height: Number(block) }
+    } catch (error) {
+      if (error instanceof NoAnswer) return null
+      throw error
+    }
+  }
+
+  /** The numbers that a function of the contract of channels answers for a channel. */
+  async #words(name: string, channelId: string, block: string): Promise<readonly bigint[]> {
+    const data = `${keccakText(name).slice(0, 10)}${channelId.slice(2)}`
+    const answer = textOf(await this.#call('eth_call', [{ to: CHANNEL_CONTRACT, data }, block]))
+    return WORDS.test(answer) ? (answer.slice(2).match(/.{64}/g) ?? []).map((hex) => BigInt(`0x${hex}`)) : []
   }
 
   /** Why the node's chain is wrong or unknown; null if it is the expected one. */

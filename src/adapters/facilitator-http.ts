@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
+import { type Fields, objectOf } from '../../consensus/primitives/fields.ts'
 import {
+  type EvmScheme,
   type Facilitator,
   type FacilitatorRequest,
   type FacilitatorVerdict,
@@ -11,8 +13,6 @@ import { boundedFetch, type Fetched, objectIn, type Unanswered } from './bounded
 
 /** Headers that a facilitator requires, by path without the slash, or `*` for all paths. */
 export type FacilitatorAuth = Readonly<Record<string, Readonly<Record<string, string>>>>
-
-type Fields = Readonly<Record<string, unknown>>
 
 const BYTES_MAX = 262_144
 /** Reason codes, like insufficient_funds. */
@@ -35,11 +35,13 @@ const TRANSACTION = /^0x[0-9a-fA-F]{64}$/
 export class HttpFacilitator implements Facilitator {
   readonly url: string
   readonly #auth: FacilitatorAuth
+  readonly #scheme: EvmScheme
   #words: string | null = null
 
-  constructor(url: string, auth: FacilitatorAuth = {}) {
+  constructor(url: string, auth: FacilitatorAuth = {}, scheme: EvmScheme = 'exact') {
     this.url = url.replace(/\/+$/, '')
     this.#auth = auth
+    this.#scheme = scheme
   }
 
   get words(): string | null {
@@ -51,7 +53,8 @@ export class HttpFacilitator implements Facilitator {
     if ('arrived' in answer) return unanswered(answer)
     if (answer.status === TOO_MANY) return busy(answer)
     const fields = objectIn(answer.text)
-    if (fields?.isValid === true) return { is: 'good', payer: textOf(fields.payer), transaction: null }
+    if (fields?.isValid === true)
+      return { is: 'good', payer: textOf(fields.payer), transaction: null, ...besideOf(fields) }
     if (fields?.isValid === false) return { is: 'refused', reason: this.#reasonIn(fields, 'invalid') }
     return unreadable(answer)
   }
@@ -76,10 +79,11 @@ export class HttpFacilitator implements Facilitator {
     const kinds = objectIn(answer.text)?.kinds
     if (answer.status !== 200 || !Array.isArray(kinds))
       return { ...refused, detail: `/supported answered ${answer.status} without a list of kinds` }
-    const versions = versionsOf(kinds, network)
+    const versions = versionsOf(kinds, this.#scheme, network)
+    const what = `${this.#scheme} on ${network.caip2}`
     return versions.length === 0
-      ? { ok: false, answered: true, detail: `it does not take exact on ${network.caip2}` }
-      : { ok: true, answered: true, detail: `takes exact on ${network.caip2} (x402 version ${versions.join(' and ')})` }
+      ? { ok: false, answered: true, detail: `it does not take ${what}` }
+      : { ok: true, answered: true, detail: `takes ${what} (x402 version ${versions.join(' and ')})` }
   }
 
   async #settleOnce(request: FacilitatorRequest, deadlineMs: number): Promise<FacilitatorVerdict> {
@@ -91,7 +95,7 @@ export class HttpFacilitator implements Facilitator {
     const transaction = named !== null && TRANSACTION.test(named) ? named.toLowerCase() : null
     if (fields?.success === true && transaction !== null) {
       this.#words = null
-      return { is: 'good', payer: textOf(fields.payer), transaction }
+      return { is: 'good', payer: textOf(fields.payer), transaction, ...besideOf(fields) }
     }
     if (fields?.success === true) return { is: 'unknown', detail: 'it settled and named no transaction', transaction }
     if (fields?.success !== false) return unreadable(answer)
@@ -123,16 +127,23 @@ export class HttpFacilitator implements Facilitator {
   }
 }
 
-/** The x402 versions in which a facilitator supports the scheme `exact` on a network. */
+/** The x402 versions in which a facilitator supports a scheme on a network. */
 function versionsOf(
   kinds: readonly unknown[],
+  taken: EvmScheme,
   { word, caip2 }: Pick<DollarNetwork, 'word' | 'caip2'>,
 ): readonly unknown[] {
   const found = kinds.filter((kind) => {
     const { scheme, network, x402Version } = (kind ?? {}) as Fields
-    return scheme === 'exact' && ((x402Version === 1 && network === word) || (x402Version === 2 && network === caip2))
+    return scheme === taken && ((x402Version === 1 && network === word) || (x402Version === 2 && network === caip2))
   })
   return [...new Set(found.map((kind) => (kind as Fields).x402Version))].sort()
+}
+
+/** What a good answer says beside payer and transaction, as far as it has the right type. */
+function besideOf({ amount, extra }: Fields): { readonly amount?: string; readonly extra?: Fields } {
+  const more = objectOf(extra)
+  return { ...(typeof amount === 'string' && { amount }), ...(more !== null && { extra: more }) }
 }
 
 function unanswered({ arrived, detail }: Unanswered): FacilitatorVerdict {

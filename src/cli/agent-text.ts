@@ -16,6 +16,7 @@ export function agentLines(document: Fields): readonly string[] {
     ['Since', `height ${cellOf(agent.registeredAt)}`],
     ['Calls', callsOf(agent)],
     ['Ended', endsOf(fieldsOf(agent.record))],
+    ['On tabs', onTabsOf(fieldsOf(fieldsOf(agent.record).byTab))],
   ])
   const services = itemsOf(agent.services).map(({ serviceId, priceUsd, provenCalls, retired, name }) => [
     ...[cellOf(serviceId), retired === true ? 'retired' : cellOf(priceUsd), cellOf(provenCalls), cellOf(name)],
@@ -30,6 +31,13 @@ function settlersOf({ settlers, owner }: Fields): string | undefined {
 
 function callsOf({ provenCalls, provenVolume, distinctPayers }: Fields): string {
   return `${cellOf(provenCalls)} paid and delivered, ${unitsCell(provenVolume)} from ${counted(distinctPayers, 'payer')}`
+}
+
+/** Calls on tabs are part of all calls, and cheaper to fake, so what was burned for them stands beside. */
+function onTabsOf({ provenCalls, failed, distinctPayers, burned }: Fields): string | undefined {
+  if (provenCalls === undefined) return undefined
+  const calls = `${cellOf(provenCalls)} of the calls from ${counted(distinctPayers, 'payer')}, ${unitsCell(burned)} burned`
+  return typeof failed === 'number' && failed > 0 ? `${calls}; ${failed} failed` : calls
 }
 
 function endsOf({ delivered, failed, expired, successPct, p50Ms }: Fields): string {

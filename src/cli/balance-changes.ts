@@ -54,6 +54,8 @@ function holdingsOf(session: Session, { what, of, before, after }: ChangeView): 
       }))
     case 'stakes':
       return [{ who: `${who}, staked`, symbol: ticker, field: 'amount' }]
+    case 'tabs':
+      return ['deposit', 'claimed'].map((field) => ({ who: `${field} of a tab`, symbol: ticker, field }))
     case 'stable-reserves':
       return [{ who: `reserve of ${String(of.symbol)}`, symbol: String(record.reserveAsset), field: 'reserve' }]
     case 'supply':

@@ -4,11 +4,13 @@ import { RECEIPT_PART } from '../../rpc/client/ledger-client.ts'
 import { decode } from '../../rpc/contract/schema.ts'
 import { nativeAsset } from './assets.ts'
 import { CALL_ENDS, withdrawalState } from './ends.ts'
+import { counted } from './facts.ts'
 import { type Told, toldPayload } from './payload-text.ts'
 import { type Asking, cellOf, type Fields, itemsOf } from './reading.ts'
-import { amountText } from './values.ts'
+import { amountText, unitsText } from './values.ts'
 
 const CALL = 'agent_invoke'
+const TAB = 'tab_open'
 /** Column heads of a history. */
 export const HISTORY_HEADS: readonly string[] = ['HEIGHT', 'TIME', 'EVENT', 'OUTCOME', 'FEE', 'TRANSACTION']
 
@@ -81,6 +83,12 @@ const SAYINGS: Readonly<Partial<Record<TxKind, Saying>>> = {
     const call = `call of ${cellOf(payload.serviceId)} for ${units(payload.amount, ticker) ?? '-'}`
     return isOwn ? `${call} to ${cellOf(payload.agentId)}` : `sold a ${call} to ${sender}`
   },
+  tab_open: ({ payload, units, ticker }) =>
+    `opened a tab with ${cellOf(payload.agentId)}, deposit ${units(payload.deposit, ticker) ?? '-'}`,
+  tab_fund: ({ payload, units, ticker }) => `added ${units(payload.amount, ticker) ?? '-'} to a tab`,
+  tab_claim: ({ payload, amounts: [paid], units, ticker }) =>
+    `claimed ${units(paid, ticker) ?? 'coins'} from ${counted(itemsOf(payload.entries).length, 'tab')}`,
+  tab_close: () => 'asked to close a tab',
 }
 
 function poolOf({ assetA, assetB, feeBps }: Fields): string {
@@ -121,7 +129,8 @@ export async function historyFacts(event: Fields, own: string, asking: Asking): 
 }
 
 async function chargesOf(event: Fields, own: string, asking: Asking) {
-  const receipt = await receiptOf(event, asking)
+  // The opening's fee stands in its own line.
+  const receipt = String(event.event).startsWith('tab_') ? undefined : await receiptOf(event, asking)
   const amounts = receipt?.success === true ? receipt.amounts.map(String) : undefined
   return { fee: event.sender === own ? receipt?.fee : undefined, amounts }
 }
@@ -142,9 +151,19 @@ async function eventText(
   const { kind, payload, sender } = event
   if (typeof kind !== 'string') return event.event === 'reward' ? 'mining reward' : cellOf(event.event)
   const words = kind.replaceAll('_', ' ')
+  if (kind === TAB && event.event !== 'transaction') return tabText(event, isOwn, asking)
   if (!Object.hasOwn(SAYINGS, kind) || payload === null || event.success !== true) return words
   const told = await toldPayload({ payload }, amounts, asking)
   return (SAYINGS[kind as TxKind] as Saying)({ ...told, sender: cellOf(sender), isOwn })
+}
+
+/** A claim or the return of a tab: its payer sent the opening, its payout did not. */
+function tabText({ event, amount, payload, sender }: Fields, isOwn: boolean, { context }: Asking): string {
+  const coins = unitsText(amount, nativeAsset(context))
+  const agentId = cellOf(fieldsOf(payload).agentId)
+  if (event === 'tab_returned') return `got back ${coins} from a tab with ${agentId}`
+  if (event !== 'tab_claimed') return cellOf(event)
+  return isOwn ? `${agentId} claimed ${coins} from a tab` : `claimed ${coins} from a tab of ${cellOf(sender)}`
 }
 
 /** The sender's history has no other event for returned tokens. */

@@ -17,6 +17,17 @@ import { stakeClaimCommand, stakeCommand, stakeUnstakeCommand } from './commands
 import { stakeListCommand, stakeTiersCommand } from './commands/stake-lists.ts'
 import { swapCommand } from './commands/swap.ts'
 import {
+  tabCallCommand,
+  tabCloseCommand,
+  tabFundCommand,
+  tabListCommand,
+  tabOpenCommand,
+  tabReceiptsCommand,
+  tabRecoverCommand,
+  tabShowCommand,
+  tabVerifyCommand,
+} from './commands/tab.ts'
+import {
   tokenBurnCommand,
   tokenCreateCommand,
   tokenFlagsCommand,
@@ -69,4 +80,13 @@ export const LEDGER_COMMANDS: readonly Command[] = [
   agentUpdateCommand,
   agentPublishCommand,
   agentRetireCommand,
+  tabOpenCommand,
+  tabCallCommand,
+  tabListCommand,
+  tabShowCommand,
+  tabFundCommand,
+  tabCloseCommand,
+  tabReceiptsCommand,
+  tabVerifyCommand,
+  tabRecoverCommand,
 ]

@@ -1,3 +1,4 @@
+import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { TOKEN_SYMBOL, type TokenSymbol } from '../../consensus/primitives/ids.ts'
 import type { TxKind } from '../../consensus/tx/kinds.ts'
 import { fieldsOf } from '../../rpc/client/http.ts'
@@ -131,6 +132,28 @@ const KIND_FACTS: Readonly<Partial<Record<TxKind, Facts>>> = {
   service_retire: service,
   agent_invoke: (told) => [...service(told), ['Amount', told.units(told.payload.amount, told.ticker)]],
   agent_receipt: ({ payload }) => [['Ends', counted(itemsOf(payload.entries).length, 'paid call')]],
+  tab_terms: ({ payload, units, ticker }) => [
+    ['Agent', textFact(payload.agentId)],
+    ['Takes tabs', payload.receiptKey === ZERO_HEX_32 ? 'no new ones' : `with the key ${cellOf(payload.receiptKey)}`],
+    ['At least', units(payload.minDeposit, ticker)],
+  ],
+  tab_open: ({ payload, units, ticker }) => [
+    ['Agent', textFact(payload.agentId)],
+    ['Deposit', units(payload.deposit, ticker)],
+    ['Ends after', counted(payload.term, 'block')],
+    ['Close delay', counted(payload.closeDelay, 'block')],
+  ],
+  tab_fund: ({ payload, units, ticker }) => [
+    ['Tab', textFact(payload.tabId)],
+    ['Amount', units(payload.amount, ticker)],
+  ],
+  tab_claim: ({ payload, amounts: [paid, burned, returned], units, ticker }) => [
+    ['Claims', `from ${counted(itemsOf(payload.entries).length, 'tab')}`],
+    ['Paid', units(paid, ticker)],
+    ['Burned', units(burned, ticker)],
+    ['Returned', units(returned, ticker)],
+  ],
+  tab_close: ({ payload }) => [['Tab', textFact(payload.tabId)]],
 }
 
 function swapFacts({ payload, amounts, units }: Told): readonly Fact[] {

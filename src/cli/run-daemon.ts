@@ -7,7 +7,7 @@ import { AssertionError } from '../../consensus/primitives/assert.ts'
 import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
-import type { WalletKey } from '../crypto/wallet-key.ts'
+import type { SellerKey } from '../crypto/wallet-key.ts'
 import { type Daemon, startDaemon } from '../daemon/daemon.ts'
 import type { DaemonOptions } from '../daemon/open-core.ts'
 import { offeredServices } from '../market/services-on-offer.ts'
@@ -28,13 +28,13 @@ const STOP_MS_MAX = 4_500
 const FIRST_CALL = 'node-network-stats' as ServiceId
 
 /** What a daemon is given besides its configuration. */
-export type DaemonParts = Pick<DaemonOptions, 'services' | 'openClaims' | 'internet' | 'fixtureModels'>
+export type DaemonParts = Pick<DaemonOptions, 'services' | 'openClaims' | 'openTabs' | 'internet' | 'fixtureModels'>
 
 /** Runs the released node until it is stopped. */
 export function runNode(context: CommandContext): Promise<number | Fault> {
   return runDaemon(context, {
     services: offeredServices(context.config, context.params),
-    openClaims: claimsOpener(context.config, context.params.name),
+    ...claimsOpener(context.config, context.params.name),
   })
 }
 
@@ -101,7 +101,7 @@ function withoutSelling(config: Config, { note }: CommandContext, shared: string
 }
 
 /** Null if nothing is sold. */
-async function marketWallet(context: CommandContext): Promise<Result<WalletKey> | null> {
+async function marketWallet(context: CommandContext): Promise<Result<SellerKey> | null> {
   const { config, params, logger } = context
   if (!config.market.enabled) return null
   const names = await walletNames(folderPaths(config.dataDir).wallets)

@@ -10,7 +10,7 @@ import { amountText } from './values.ts'
 /** Kinds of transactions whose `amount` counts the token in `symbol`. */
 const OF_SYMBOL: ReadonlySet<string> = new Set(['token_transfer', 'token_burn', 'stable_redeem'])
 /** Kinds of transactions whose `amount` counts the coin. */
-const OF_COIN: ReadonlySet<string> = new Set(['transfer', 'stake', 'agent_invoke'])
+const OF_COIN: ReadonlySet<string> = new Set(['transfer', 'stake', 'agent_invoke', 'tab_fund'])
 
 type Needs = readonly (readonly [symbol: string, units: bigint])[]
 
@@ -51,6 +51,7 @@ function needsOf({ context, rules }: Session, { kind, payload }: Proposal, fee: 
   ]
   if (OF_SYMBOL.has(kind)) taken.push([fields.symbol, fields.amount])
   if (OF_COIN.has(kind)) taken.push([ticker, fields.amount])
+  if (kind === 'tab_open') taken.push([ticker, fields.deposit])
   if (kind === 'token_create') taken.push([ticker, rules.token.createBurn])
   if (kind === 'bridge_withdraw') taken.push([rules.bridge.networks[Number(fields.network)]?.asset, fields.amount])
   if (kind === 'stable_deposit') {

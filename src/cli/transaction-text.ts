@@ -7,7 +7,7 @@ import { CALL_ENDS } from './ends.ts'
 import { counted, factLines, textFact, timeFact } from './facts.ts'
 import { outcomeText } from './outcome-text.ts'
 import { payloadFacts } from './payload-text.ts'
-import { type Asking, cellOf, type Fields } from './reading.ts'
+import { type Asking, cellOf, type Fields, unitsCell } from './reading.ts'
 import { unitsText } from './values.ts'
 
 /** A transaction for people: its state, what it did, and its fee. */
@@ -24,6 +24,7 @@ export async function transactionLines(told: Fields, asking: Asking): Promise<re
     ['From', textFact(transaction.sender)],
     ...(await payloadFacts(transaction, Array.isArray(receipt.amounts) ? receipt.amounts : [], asking)),
     ['Call', callEnd(fieldsOf(told.closure))],
+    ['Tab', told.tab === undefined ? undefined : tabText(fieldsOf(told.tab))],
     ['Fee', fee === undefined ? undefined : unitsText(fee, nativeAsset(asking.context))],
     ['Memo', memoOf(transaction)],
     ['Valid until', told.status === 'mempool' ? `height ${cellOf(transaction.validUntil)}` : undefined],
@@ -36,6 +37,16 @@ function callEnd({ how, height, receiptTxId }: Fields): string | undefined {
   const receipt = textFact(receiptTxId)
   const end = Object.hasOwn(CALL_ENDS, String(how)) ? CALL_ENDS[String(how)] : cellOf(how)
   return `${end} at height ${cellOf(height)}${receipt === undefined ? '' : ` (${receipt})`}`
+}
+
+/** How a tab stands, or how it ended. */
+function tabText({ status, claimed, locked, dueAt, end }: Fields): string {
+  const { how, height, returned } = fieldsOf(end)
+  const said = `${unitsCell(claimed)} claimed`
+  if (how === undefined)
+    return `${cellOf(status)}, ${said}, ${unitsCell(locked)} locked until height ${cellOf(dueAt)} at most`
+  const by = how === 'claim' ? 'closed by its seller' : 'ended by the chain'
+  return `${by} at height ${cellOf(height)}, ${said}, ${unitsCell(returned)} returned`
 }
 
 function stateOf({ status, height, confirmations, executedFrom }: Fields): string {

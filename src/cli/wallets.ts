@@ -4,7 +4,7 @@ import type { NetworkParams } from '../../consensus/chain/params.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { type WalletKey, walletKey } from '../crypto/wallet-key.ts'
+import { type SellerKey, walletKey } from '../crypto/wallet-key.ts'
 import { folderPaths } from '../storage/folder.ts'
 import { openWallet, saveWallet, walletAddress, walletNames } from '../wallet/keystore.ts'
 import { DEV_PASSPHRASE, passphrase } from '../wallet/passphrase.ts'
@@ -69,7 +69,7 @@ export async function unlockWallet(
   { dataDir, wallet }: Config,
   { name }: NetworkParams,
   wanted: string,
-): Promise<Result<WalletKey>> {
+): Promise<Result<SellerKey>> {
   const secret = await passphrase(
     { file: wallet.passphraseFile, devnet: name === 'devnet' },
     `Passphrase of the wallet ${wanted}: `,

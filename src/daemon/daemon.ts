@@ -6,15 +6,19 @@ import { withScripts } from '../../marketplace/services/documents/scripts.ts'
 import { type ChainAlert, ChainWatch } from '../../marketplace/till/chain-watch.ts'
 import { ClaimsAway, unlessAway } from '../../marketplace/till/claim-store.ts'
 import { NATIVE_CLAIMS, type NativeClaimStore } from '../../marketplace/till/rails/native/claim.ts'
+import type { ReceiptSigner } from '../../marketplace/till/rails/tab/tab-receipts.ts'
 import { isLoopback } from '../../rpc/mcp/guard.ts'
 import type { NodeApi } from '../../rpc/node/node-api.ts'
 import { openOutside, type RunningOutside } from '../adapters/open-outside.ts'
 import { openChat } from '../chat/open-chat.ts'
 import { openDashboard } from '../chat/open-dashboard.ts'
 import { useNativeSha256 } from '../crypto/native-backend.ts'
+import { openReceiptSigner } from '../crypto/receipt-key.ts'
+import type { SellerKey } from '../crypto/wallet-key.ts'
 import { openDollarRail, type RunningRail } from '../market/dollar-rail.ts'
 import { openFacilitator } from '../market/open-facilitator.ts'
 import { createMarket, type Market } from '../market/open-market.ts'
+import { openTabRail, type RunningTabs } from '../market/tab-rail.ts'
 import { openPeerNetwork, type PeerNetwork } from '../p2p/host/open-network.ts'
 import { folderPaths, storageFault } from '../storage/folder.ts'
 import { loadMempool } from '../storage/mempool-file.ts'
@@ -23,7 +27,7 @@ import { askedBy, watchProviders } from '../telemetry/provider-log.ts'
 import { startPulse } from '../telemetry/pulse.ts'
 import { openMining } from '../workers/open-mining.ts'
 import { listen } from './http-api.ts'
-import { type Core, type DaemonOptions, openCore, repeat, type Stop } from './open-core.ts'
+import { type Core, type DaemonOptions, type OpenedTabs, openCore, repeat, type Stop } from './open-core.ts'
 import { systemClock, systemTimers } from './runtime.ts'
 import { VERSION } from './version.ts'
 
@@ -230,6 +234,7 @@ function watchChain({ config, logger }: DaemonOptions, { chain, metrics }: Core,
 
 interface SellingMarket extends Market {
   readonly rail: RunningRail | null
+  readonly tabRail: RunningTabs | null
 }
 
 /** Null if the node has neither services nor chats. */
@@ -283,12 +288,17 @@ async function openMarket(
   const onFault = onceInARow((area, cause) => logger.warn({ area, code: cause.code }, faultMessage(cause)))
   const token = await operatorTokenOf(options)
   if (!token.ok) return token
+  const tabs = await openTabStore(options, stops)
+  if (!tabs.ok) return tabs
+  const receipts = await receiptSigner(options, tabs.value, wallet)
+  if (!receipts.ok) return receipts
   const market = createMarket({
     config,
     chain,
     mempool,
     store,
     wallet,
+    receipts: receipts.value,
     sharedKeyMark: options.sharesKey === true ? folderMark(token.value) : null,
     services: services.map((one) => withScripts(one, outside.documents.scripts)),
     peerCount: () => standing.peerCount,
@@ -307,18 +317,39 @@ async function openMarket(
       ok(await store.pruneResults(systemClock.now() - settings.resultKeepMs, settings.resultBytesMax)),
     )
   stops.push(repeat(PRUNE_MS, prune, onFatal))
+  const tabParts = { options, chain, mempool, market: market.value, signer: receipts.value, onFault }
+  const tabRail = config.market.tabs ? openTabRail({ ...tabParts, store: tabs.value.store }, stops) : null
   const rail = await openDollarRail({ options, chain, market: market.value, onFault }, stops)
-  return rail.ok ? ok({ ...market.value, stable: rail.value?.dollar ?? null, rail: rail.value }) : rail
+  if (!rail.ok) return rail
+  const rails = { stable: rail.value?.dollar ?? null, rail: rail.value, tabs: tabRail?.counter ?? null, tabRail }
+  return ok({ ...market.value, ...rails })
+}
+
+async function openTabStore({ openTabs, config }: DaemonOptions, stops: Stop[]): Promise<Result<OpenedTabs>> {
+  try {
+    const opened = await openTabs(folderPaths(config.dataDir).marketTabs)
+    stops.push(() => opened.store.close())
+    return ok(opened)
+  } catch (error) {
+    return fail(error instanceof ClaimsAway ? error.fault : storageFault(config.dataDir, error))
+  }
+}
+
+function receiptSigner(
+  { config }: DaemonOptions,
+  { secret }: OpenedTabs,
+  { receipts }: SellerKey,
+): Promise<Result<ReceiptSigner>> {
+  return unlessAway(() => openReceiptSigner(config.market.tabKeyFile, secret, receipts))
 }
 
 /** Calls that take longer than the grace are taken up at the next start. */
 async function closeMarket(market: SellingMarket | null): Promise<void> {
   if (market === null) return
   market.shop.close('the node is stopping')
-  const ended = Promise.all([market.till.stop(), market.rail?.dollar.till.stop()])
-  await Promise.race([ended, setTimeout(CALLS_GRACE_MS)])
-  market.till.abandon()
-  market.rail?.dollar.till.abandon()
+  const tills = [market.till, market.rail?.dollar.till, market.tabRail?.counter.till]
+  await Promise.race([Promise.all(tills.map((till) => till?.stop())), setTimeout(CALLS_GRACE_MS)])
+  for (const till of tills) till?.abandon()
 }
 
 /** Continues after a stop or crash. */
@@ -336,6 +367,7 @@ async function resumeWork({
   if (market === null) return
   // If the claim store cannot be reached, its claims are taken up when it is back.
   await unlessAway(async () => ok(await market.till.resume()))
+  await market.tabRail?.start()
   market.takeover?.start()
   await market.rail?.start()
   market.registrar.check()

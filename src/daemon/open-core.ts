@@ -6,11 +6,12 @@ import { createRuleBook } from '../../consensus/chain/rule-book.ts'
 import { ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import type { ClaimKind, ClaimStore, StoredClaim } from '../../marketplace/till/claim-store.ts'
+import type { TabStore } from '../../marketplace/till/rails/tab/tab-store.ts'
 import { Mempool } from '../../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import type { Internet } from '../adapters/open-web.ts'
 import { nativePowHasher } from '../crypto/native-pow.ts'
-import type { WalletKey } from '../crypto/wallet-key.ts'
+import type { SellerKey } from '../crypto/wallet-key.ts'
 import type { TransactionMode } from '../p2p/relay/transaction-relay.ts'
 import { PROTOCOL } from '../protocol.ts'
 import { folderPaths, openChain } from '../storage/folder.ts'
@@ -28,14 +29,26 @@ export type OpenClaims = <C extends StoredClaim>(
   kind: ClaimKind<C>,
 ) => Promise<ClaimStore<C> & { close(): Promise<void> }>
 
+/** Where the calls of tabs are kept. */
+export interface OpenedTabs {
+  /** The daemon closes it. */
+  readonly store: TabStore & { close(): Promise<void> }
+  /** A secret of all replicas that share the store, made by the first one that asks; null if the store is not shared. */
+  readonly secret: ((name: string, make: () => Uint8Array) => Promise<Uint8Array>) | null
+}
+
+/** `path` is in the data folder. */
+export type OpenTabs = (path: string) => Promise<OpenedTabs>
+
 /** What a daemon is started with. */
 export interface DaemonOptions {
   readonly config: Config
   readonly params: NetworkParams
   readonly services: readonly ServiceDefinition[]
   readonly openClaims: OpenClaims
+  readonly openTabs: OpenTabs
   /** Null for a node without a wallet, which sells nothing. */
-  readonly wallet: WalletKey | null
+  readonly wallet: SellerKey | null
   /** Whether other nodes may have the same wallet key, as on a devnet. Then at most one of them sells with it. */
   readonly sharesKey?: boolean | undefined
   readonly logger: Logger

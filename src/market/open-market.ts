@@ -12,11 +12,14 @@ import type { ServiceContext } from '../../marketplace/services/context.ts'
 import type { ServiceDefinition } from '../../marketplace/services/service.ts'
 import type { NativeClaimStore } from '../../marketplace/till/rails/native/claim.ts'
 import { NativeRail } from '../../marketplace/till/rails/native/native-rail.ts'
+import { ValueAtRisk } from '../../marketplace/till/rails/native/payment.ts'
 import { chainPrice } from '../../marketplace/till/rails/native/price.ts'
 import { Registrar } from '../../marketplace/till/rails/native/registrar.ts'
 import { Sender } from '../../marketplace/till/rails/native/sender.ts'
 import { Settler } from '../../marketplace/till/rails/native/settler.ts'
 import { Twin } from '../../marketplace/till/rails/native/twin.ts'
+import type { ReceiptSigner } from '../../marketplace/till/rails/tab/tab-receipts.ts'
+import { missingTerms } from '../../marketplace/till/rails/tab/terms.ts'
 import { DEFAULT_MARKET_SETTINGS, type MarketSettings } from '../../marketplace/till/settings.ts'
 import { type Offer, type Operator, Shop } from '../../marketplace/till/shop.ts'
 import { Takeover } from '../../marketplace/till/takeover.ts'
@@ -36,6 +39,8 @@ export interface MarketParts {
   readonly mempool: Mempool
   readonly store: NativeClaimStore
   readonly wallet: WalletKey
+  /** Signs the receipts of tabs. */
+  readonly receipts: ReceiptSigner
   /** Marks the registration of this data folder if other nodes may have the same wallet key; else null. */
   readonly sharedKeyMark: Uint8Array | null
   readonly services: readonly ServiceDefinition[]
@@ -49,6 +54,8 @@ export interface MarketParts {
 /** The market, with the loops that the daemon starts and stops. */
 export interface Market extends MarketApi {
   readonly registrar: Registrar
+  /** What a reorganisation could take, over all rails. */
+  readonly atRisk: ValueAtRisk
   /** Takes up claims that other replicas left; null if the claims are not shared. */
   readonly takeover: Takeover | null
 }
@@ -86,6 +93,7 @@ export function createMarket(parts: MarketParts): Result<Market> {
   const settings = settingsOf(config)
   const price = chainPrice(chain)
   const workshop = new Workshop(chain, systemClock)
+  const atRisk = new ValueAtRisk(chain, price)
   const { till } = new NativeRail({
     chain,
     shop,
@@ -95,6 +103,7 @@ export function createMarket(parts: MarketParts): Result<Market> {
     settings,
     settler,
     workshop,
+    atRisk,
     clock: systemClock,
     timers: systemTimers,
     onError: parts.onError,
@@ -103,8 +112,15 @@ export function createMarket(parts: MarketParts): Result<Market> {
   shop.closeWhile(() => takeover?.heldBecause ?? null)
   const twin = parts.sharedKeyMark === null ? null : new Twin(chain, shop, parts.sharedKeyMark)
   shop.closeWhile(() => (twin?.sells === true ? faultMessage(fault('market/shared-keys')) : null))
-  const registrar = new Registrar({ chain, shop, sender, twin, onFault: (cause) => onFault('registration', cause) })
-  return ok({ shop, till, store, price, settings, settler, sender, registrar, workshop, takeover, stable: null })
+  const { tabs: isOn, tabCloseDelay: closeDelay } = config.market
+  const selling = { isOn, closeDelay, receiptKey: parts.receipts.key }
+  const registrar = new Registrar({
+    ...{ chain, shop, sender, twin },
+    tabTerms: () => missingTerms({ chain, shop, price }, selling),
+    onFault: (cause) => onFault('registration', cause),
+  })
+  const rails = { till, atRisk, stable: null, tabs: null }
+  return ok({ shop, store, price, settings, settler, sender, registrar, workshop, takeover, ...rails })
 }
 
 function operatorOf({ config, chain, wallet, services }: MarketParts): Result<Operator> {

@@ -4,24 +4,44 @@ import { dirname, join } from 'node:path'
 import type { Config } from '../../config/settings.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { ClaimsAway } from '../../marketplace/till/claim-store.ts'
-import type { OpenClaims } from '../daemon/open-core.ts'
+import type { OpenClaims, OpenTabs } from '../daemon/open-core.ts'
 import { systemTimers } from '../daemon/runtime.ts'
 import { writeFileAtomically } from './atomic-file.ts'
 import { LevelClaimStore } from './level-claims.ts'
+import { LevelTabStore } from './level-tabs.ts'
 
 const SECOND_MS = 1_000
+
+/** Opens what a seller keeps of paid calls. */
+export interface ClaimsOpener {
+  readonly openClaims: OpenClaims
+  readonly openTabs: OpenTabs
+}
+
+/** LevelDB in the data folder. */
+export const LEVEL_CLAIMS: ClaimsOpener = {
+  openClaims: (path, kind) => LevelClaimStore.open(path, kind),
+  openTabs: async (path) => ({ store: await LevelTabStore.open(path), secret: null }),
+}
 
 /**
  * LevelDB in the data folder, or PostgreSQL if `market.claims-url` names one, with one pool for all kinds of claims.
  * Problems with PostgreSQL are thrown as {@link ClaimsAway} when a store is opened.
  */
-export function claimsOpener({ market }: Pick<Config, 'market'>, network: string): OpenClaims {
+export function claimsOpener({ market }: Pick<Config, 'market'>, network: string): ClaimsOpener {
   const { claimsUrl, claimsLeaseSeconds } = market
-  if (claimsUrl === null) return (path, kind) => LevelClaimStore.open(path, kind)
+  if (claimsUrl === null) return LEVEL_CLAIMS
   let opened: ReturnType<typeof openShared> | undefined
-  return async (path, kind) => {
+  const shared = (path: string): ReturnType<typeof openShared> => {
     opened ??= openShared({ url: claimsUrl, leaseMs: claimsLeaseSeconds * SECOND_MS, network, folder: dirname(path) })
-    return (await opened).store(kind)
+    return opened
+  }
+  return {
+    openClaims: async (path, kind) => (await shared(path)).store(kind),
+    openTabs: async (path) => {
+      const claims = await shared(path)
+      return { store: claims.tabs(), secret: (name, make) => claims.secret(name, make) }
+    },
   }
 }
 

@@ -84,7 +84,7 @@ async function replay(rebuild: Rebuild, from: number, indexes: Uint8Array): Prom
 
 function replayBlock({ store, database, ruleBook }: Rebuild, replayed: ReplayStore, height: number): void {
   const id = database.idAt(height) as BlockId
-  const connected = height === 0 ? genesisConnected(ruleBook.genesis) : executed(ruleBook, database, replayed, id)
+  const connected = height === 0 ? genesisConnected(ruleBook) : executed(ruleBook, database, replayed, id)
   const { writes, undo } = connectIndexes(ruleBook.indexes, connected, replayed.read)
   replayed.add(writes)
   replayed.apply(connected.changes)
@@ -99,5 +99,5 @@ function executed(ruleBook: RuleBook, database: ChainDatabase, parentState: Repl
   const outcome = runNow(executeBlock(ruleBook, parentState, block))
   assert(outcome.ok, `block ${id} of the best chain does not execute`)
   const { receipts, changes } = outcome.value
-  return { block, receipts, changes, parentState }
+  return { block, receipts, changes, parentState, rules: ruleBook.at(block.header.height) }
 }

@@ -2,6 +2,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { executedFrom } from '../../consensus/chain/adoption.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
+import { formatAmount } from '../../consensus/primitives/amount.ts'
+import { tabTotals } from '../../marketplace/ledger/tab-records.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import { offerState } from '../../rpc/cashier/offer-state.ts'
@@ -154,6 +156,12 @@ export class Metrics {
       executedFrom(chain.database) === 0 ? chain.head.totalTransactions : null,
     )
     this.#gauge('farthing_side_blocks', 'Stored blocks off the best chain', () => chain.database.side.size)
+    const tabs = () => tabTotals(chain.database)
+    const coins = (units: bigint): number => Number(formatAmount(units, chain.ruleBook.params.decimals))
+    this.#gauge('farthing_tabs_open', 'Open tabs on the chain', () => tabs().open)
+    this.#gauge('farthing_tabs_locked_coins', 'Coins that open tabs lock', () => coins(tabs().locked))
+    this.#gauge('farthing_tabs_claimed_coins', 'Coins that all claims moved', () => coins(tabs().claimed))
+    this.#gauge('farthing_tabs_burned_coins', 'Coins that all claims burned', () => coins(tabs().burned))
     chain.onHeadChange(({ disconnected, head }) => {
       const [left] = disconnected
       // A reverted reorganisation reports the old head as disconnected, but it is the head again.

@@ -7,7 +7,7 @@ import { isKeyScheme, type KeyScheme } from '../../consensus/crypto/schemes.ts'
 import { isHex } from '../../consensus/primitives/bytes.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
-import { type WalletKey, walletKey } from '../crypto/wallet-key.ts'
+import { type SellerKey, type WalletKey, walletKey } from '../crypto/wallet-key.ts'
 import { createFileAtomically } from '../storage/atomic-file.ts'
 
 const VERSION = 1
@@ -92,7 +92,7 @@ export async function walletAddress(folder: string, name: string): Promise<Resul
 }
 
 /** Opens a wallet with its passphrase. */
-export async function openWallet(folder: string, name: string, passphrase: string): Promise<Result<WalletKey>> {
+export async function openWallet(folder: string, name: string, passphrase: string): Promise<Result<SellerKey>> {
   const opened = await openSeed(folder, name, passphrase)
   return opened.ok ? ok(walletKey(opened.value.seed, opened.value.scheme)) : opened
 }

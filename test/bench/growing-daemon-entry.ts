@@ -8,7 +8,7 @@ import { walletKey } from '../../src/crypto/wallet-key.ts'
 import { startDaemon } from '../../src/daemon/daemon.ts'
 import { PROTOCOL } from '../../src/protocol.ts'
 import { readBlocks } from '../../src/storage/block-file.ts'
-import { LevelClaimStore } from '../../src/storage/level-claims.ts'
+import { LEVEL_CLAIMS } from '../../src/storage/open-claims.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
 import { createFixture, importBytes } from './fixture.ts'
 
@@ -23,7 +23,7 @@ const daemon = await startDaemon({
   config: { ...resolved.value.config, mine: { ...resolved.value.config.mine, threads: 0 } },
   params,
   services: SERVICE_TABLE,
-  openClaims: (path, kind) => LevelClaimStore.open(path, kind),
+  ...LEVEL_CLAIMS,
   wallet: walletKey(devSeed(2)),
   logger: createLogger({ level: 'silent', format: 'json' }),
   onFatal: (error) => {

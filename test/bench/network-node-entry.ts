@@ -11,7 +11,7 @@ import { walletKey } from '../../src/crypto/wallet-key.ts'
 import { startDaemon } from '../../src/daemon/daemon.ts'
 import { PROTOCOL } from '../../src/protocol.ts'
 import { readBlocks } from '../../src/storage/block-file.ts'
-import { LevelClaimStore } from '../../src/storage/level-claims.ts'
+import { LEVEL_CLAIMS } from '../../src/storage/open-claims.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
 import { importBytes, mineBlock } from './fixture.ts'
 import { networkParams } from './network-load.ts'
@@ -42,7 +42,7 @@ const daemon = await startDaemon({
   config: resolved.value.config,
   params,
   services: SERVICE_TABLE,
-  openClaims: (path, kind) => LevelClaimStore.open(path, kind),
+  ...LEVEL_CLAIMS,
   wallet: order.sells === true ? walletKey(devSeed(2)) : null,
   logger: createLogger({ level: process.env.BENCH_LOG ?? 'warn', format: 'json' }),
   transactionMode: order.mode ?? 'gossip',

@@ -11,6 +11,7 @@ import { importBytes } from './fixture.ts'
 import { type BenchRow, median } from './report.ts'
 import { READY, type Shape, signDrafts } from './worst-drafts.ts'
 import { reference, shapes } from './worst-shapes.ts'
+import { TABS_READY } from './worst-tabs.ts'
 import { bigFolder, copyFolder, deepAddresses, openFolder, worstParams } from './worst-world.ts'
 
 const THREADS = 2
@@ -109,7 +110,7 @@ export async function benchWorstBlock({ accounts, record, only, rounds }: WorstO
 async function readyFolder(folder: string, params: NetworkParams, verifier: VerifyPool): Promise<string> {
   const ready = copyFolder(folder)
   const { chain, close } = await openFolder(ready, params, verifier)
-  for (const drafts of READY) {
+  for (const drafts of [...READY, ...TABS_READY]) {
     const { block } = await nextBlock(chain, await signDrafts(chain, drafts(chain)))
     await importBytes(chain, block)
   }

@@ -27,6 +27,7 @@ import {
   withdrawalsOf,
   withdrawn,
 } from './worst-drafts.ts'
+import { tabShapes } from './worst-tabs.ts'
 import { KNOWN, MANY_KEYS, tokenOf, UNSEEN } from './worst-world.ts'
 
 /** The state from which shapes choose accounts. */
@@ -50,7 +51,16 @@ export function reference({ accounts }: ShapeWorld): Shape {
 }
 
 export function shapes(world: ShapeWorld): readonly Shape[] {
-  return [reference(world), ...transfers(world), ...tokens(world), ...pools(), ...staking(), ...bridge(), ...market()]
+  return [
+    reference(world),
+    ...transfers(world),
+    ...tokens(world),
+    ...pools(),
+    ...staking(),
+    ...bridge(),
+    ...market(),
+    ...tabShapes(),
+  ]
 }
 
 function transfers({ accounts, deep }: ShapeWorld): readonly Shape[] {

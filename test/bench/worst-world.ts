@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { TAB_RULES } from '../../config/networks/rules.ts'
 import { Chain } from '../../consensus/chain/chain.ts'
 import type { NetworkParams } from '../../consensus/chain/params.ts'
 import { UNPACED } from '../../consensus/chain/ports.ts'
@@ -81,6 +82,7 @@ export function worstParams(): NetworkParams {
   if (step === undefined) throw new Error('no rules')
   const { rules } = step
   const tiers = rules.staking.tiers.map((tier) => ({ ...tier, lockBlocks: 0 }))
+  const tabs = { ...TAB_RULES, terms: [1, 2, 3, 4, ...TAB_RULES.terms] }
   const all = [...KNOWN, ...UNSEEN, ...MANY_KEYS]
   return {
     ...devnet,
@@ -89,7 +91,7 @@ export function worstParams(): NetworkParams {
         fromHeight: 0,
         rules: {
           ...rules,
-          tx: { ...rules.tx, invokeTerms: [1, 2, 3, 4, 9_600] },
+          tx: { ...rules.tx, invokeTerms: [1, 2, 3, 4, 9_600], tabs },
           staking: { ...rules.staking, tiers },
         },
       },

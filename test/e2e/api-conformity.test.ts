@@ -60,7 +60,7 @@ beforeAll(async () => {
     shipped = await workshop.start(workshop.folder(), { env })
     await marketOpen(shipped.url)
   }
-  scene = { agentId, address: buyer.address, absent: absent(), withdrawal: await doSomethingOfEverything(buyer) }
+  scene = { agentId, address: buyer.address, absent: absent(), ...(await doSomethingOfEverything(buyer)) }
 })
 
 /** Records the examples of an operation that counts services, from a node that sells only the shipped services. */
@@ -98,7 +98,7 @@ afterAll(() => chat.close())
 
 const OPEN_AI_REQUESTS = openAiRequests(() => chat.key)
 
-/** Requests of every operation but those in {@link OPERATORS}, some served and some refused. */
+/** Requests of every operation but those in {@link OPERATORS} and {@link OF_TABS}, some served and some refused. */
 const REQUESTS: Readonly<Record<string, Asked>> = {
   submitTransaction: (send) => submits(send, '/api/v1/tx'),
   submitTransactionAlias: (send) => submits(send, '/api/tx'),
@@ -180,6 +180,8 @@ const REQUESTS: Readonly<Record<string, Asked>> = {
  * test/e2e/services-command.test.ts check them.
  */
 const OPERATORS = ['tryService', 'listBans', 'banPeer', 'unbanPeer', ...KEY_OPERATIONS]
+/** Operations that need a seller with tabs. test/integration/api/tab-document.test.ts checks them. */
+const OF_TABS = ['quoteService', 'openTab', 'getTab', 'listTabReceipts']
 
 function submits(send: Parameters<Asked>[0], path: string): Promise<Reply>[] {
   const raw = Buffer.from(encodeTransaction(paid.tx))
@@ -241,7 +243,7 @@ describe('the document of the API', () => {
   })
 
   it('has no operation that is not called here', () => {
-    const called = [...Object.keys(REQUESTS), ...OPERATORS]
+    const called = [...Object.keys(REQUESTS), ...OPERATORS, ...OF_TABS]
     expect(checker.operations.map(({ operationId }) => operationId).sort()).toEqual(called.sort())
   })
 

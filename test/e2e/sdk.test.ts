@@ -18,7 +18,7 @@ import {
   SpendLimitError,
 } from '../../rpc/client/client.ts'
 import { walletFromWords } from '../../rpc/client/wallet.ts'
-import { networkFacts } from '../generate/networks.ts'
+import { networkFacts } from '../../src/market/network-facts.ts'
 import { Caller, marketOpen, runsIn } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { fastDevnet } from '../support/network.ts'

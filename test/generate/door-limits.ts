@@ -1,6 +1,7 @@
 import { SETTINGS, type SettingName } from '../../config/settings.ts'
 import { NETWORK_CLIENTS } from '../../consensus/primitives/fair-share.ts'
 import { CONVERSATION_CHARS_MAX } from '../../marketplace/chat/context-window.ts'
+import { WRONG_SIGNATURES } from '../../marketplace/till/rails/tab/bad-vouchers.ts'
 import { NAME_CHARS_MAX, NAMES_MAX, VALUES_MAX } from '../../rpc/chat/body-values.ts'
 import type { RateBucket } from '../../rpc/contract/route.ts'
 import { NETWORK_FACTOR, PATIENCE_MS, PLACES_SHARE, UNREAD_SHARE } from '../../rpc/edge/places.ts'
@@ -77,6 +78,18 @@ export const DOOR_LIMITS: readonly Row[] = [
     KNOWN_PAYMENT_RATE,
     '',
     'rpc/server/limits.ts',
+  ],
+  [
+    'wrong signatures of tabs that are checked for one client, over calls and again over queries and refusals',
+    WRONG_SIGNATURES.ofClient,
+    'a minute',
+    'marketplace/till/rails/tab/bad-vouchers.ts',
+  ],
+  [
+    'those for one tab, by clients that never had a good one for it',
+    WRONG_SIGNATURES.ofTab,
+    'a minute',
+    'marketplace/till/rails/tab/bad-vouchers.ts',
   ],
   [
     'addresses, and networks, that a rate limit remembers; the oldest are forgotten first',

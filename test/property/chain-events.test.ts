@@ -7,7 +7,7 @@ import { seeded } from '../sim/miners.ts'
 import { ApiServer } from '../support/api-server.ts'
 import { blocksFrom, importAll, PROVEN_WORK } from '../support/branches.ts'
 import { TestChain } from '../support/chain.ts'
-import { escrowHistory } from '../support/closings.ts'
+import { escrowHistory, tabHistory, toldMoves } from '../support/closings.ts'
 import { EventFeed, type FedEvent, Follower } from '../support/event-feed.ts'
 import { until } from '../support/processes.ts'
 import { RandomChain, restlessRuleBook } from '../support/random-chain.ts'
@@ -98,13 +98,14 @@ async function carryOut(script: readonly Act[], seed: number): Promise<void> {
     await reader.connect()
     await reader.catchUp(chain.head.id)
     reader.hangUp(0)
-    const { blocks, closed, oddities, resets } = reader.follower
+    const { blocks, closed, tabs, oddities, resets } = reader.follower
     expect(oddities).toEqual([])
     expect(resets).toBe(0)
     expect(blocks.map(({ id }) => id)).toEqual(blocksFrom(server.test, 1).map(({ id }) => id))
     const { closings } = await escrowHistory(server.url, server.test.height)
     const told = [...closed].map(([txId, { how, height }]) => [txId, [{ how, height }]] as const)
     expect(new Map(told)).toEqual(closings)
+    expect(toldMoves(tabs.map(({ step }) => step))).toEqual(await tabHistory(server.url, server.test.height))
     expect(server.errors).toEqual([])
   } finally {
     await server.close()

@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { LAUNCH_RULES, TAB_RULES } from '../../config/networks/rules.ts'
 import { decodeText } from '../../consensus/primitives/text.ts'
 import { checkTransaction } from '../../consensus/tx/check.ts'
 import { decodeTransaction } from '../../consensus/tx/transaction.ts'
 import { ACTORS } from '../support/actors.ts'
 import { BAD_PAYLOADS, badWitnesses, plain } from '../support/hostile.ts'
+import { GOOD_TAB_PAYLOADS } from '../support/hostile-tabs.ts'
 import { testParams } from '../support/network.ts'
 import { hex, Refusal } from '../support/reference/bytes.ts'
 import { transactionBytes } from '../support/reference/craft.ts'
@@ -16,7 +18,7 @@ import { checkForm, checkKeys, readTransaction } from '../support/reference/tran
 import { runs } from '../support/runs.ts'
 import { type Op, opArbitrary, Scenario } from '../support/scenario.ts'
 
-const { genesis, steps } = testParams()
+const { genesis, steps } = testParams({ tx: { ...LAUNCH_RULES.tx, tabs: TAB_RULES } })
 const rules = (steps[0] as (typeof steps)[number]).rules
 
 /** The result of the work; undefined if the reference refuses. */
@@ -79,7 +81,7 @@ async function corpus(): Promise<Uint8Array[]> {
   const [who] = ACTORS
   if (who === undefined) throw new Error('no actor')
   const good = TRANSACTION.decode(await scenario.sign(plain(who, 1n), who))
-  for (const [kind, payload] of BAD_PAYLOADS)
+  for (const [kind, payload] of [...BAD_PAYLOADS, ...GOOD_TAB_PAYLOADS])
     wires.push(transactionBytes(BODY.encode(plain(who, 1n, { kind, payload })), WITNESS.decode(good.witness)))
   return wires
 }

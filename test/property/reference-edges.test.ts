@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { LAUNCH_RULES, TAB_RULES } from '../../config/networks/rules.ts'
 import { type Actor, actor, FUNDED, NEWCOMERS, type Part, seedOf } from '../support/actors.ts'
 import { Differential, freePow } from '../support/differential.ts'
 import { BAD_PAYLOADS, badWitnesses, plain } from '../support/hostile.ts'
 import { GOOD_PAYLOADS } from '../support/hostile-ledgers.ts'
+import { GOOD_TAB_PAYLOADS } from '../support/hostile-tabs.ts'
 import { testParams } from '../support/network.ts'
 import { placeOn } from '../support/plans.ts'
 import { hex, unhex, ZERO32 } from '../support/reference/bytes.ts'
@@ -12,6 +14,7 @@ import { AGENT_RECEIPT, AGENT_REGISTER, BLOCK, type Body, type Header, TRANSFER 
 import { readTransaction } from '../support/reference/transactions.ts'
 import { Scenario } from '../support/scenario.ts'
 
+const TX_WITH_TABS = { ...LAUNCH_RULES.tx, tabs: TAB_RULES }
 const RICH = FUNDED[0] as Actor
 const HUGE = new Uint8Array(128)
 
@@ -37,7 +40,7 @@ const give = (to: string, amount: bigint): Partial<Body> => ({
 
 /** A chain on which the funded actors have used their nonce 0 and the newcomers have accounts. */
 async function openUsed(): Promise<Differential> {
-  const pair = await Differential.open(testParams(), freePow)
+  const pair = await Differential.open(testParams({ tx: TX_WITH_TABS }), freePow)
   const gifts = NEWCOMERS.map((who) => [RICH, give(who.address, 10n ** 12n)] as const)
   const wires = await signed(pair, [...FUNDED.slice(1).map((who) => [who, {}] as const), ...gifts])
   expect((await pair.feed(pair.next(wires))).reason).toBeNull()
@@ -60,7 +63,7 @@ describe('malformed transactions', () => {
 
   it('payloads at the ends of their ranges are none', async () => {
     const pair = await openUsed()
-    for (const [kind, payload] of GOOD_PAYLOADS) {
+    for (const [kind, payload] of [...GOOD_PAYLOADS, ...GOOD_TAB_PAYLOADS]) {
       const wires = await signed(pair, [[FUNDED[1] as Actor, { kind, payload }]])
       expect(await verdictOf(pair, wires), `kind ${kind} ${hex(payload)}`).toBeNull()
     }
@@ -83,6 +86,16 @@ describe('malformed transactions', () => {
 
 const part = (scheme: 1 | 2, number: number): Part => ({ scheme, seed: seedOf(number) })
 const eight = Array.from({ length: 8 }, (_, i) => part(i % 2 === 0 ? 1 : 2, 50 + i))
+
+describe('transactions about tabs', () => {
+  it('are malformed before the step that brings tabs, every one of them', async () => {
+    const pair = await Differential.open(testParams(), freePow)
+    for (const [kind, payload] of GOOD_TAB_PAYLOADS) {
+      const wires = await signed(pair, [[RICH, { kind, payload }]])
+      expect(await verdictOf(pair, wires), `kind ${kind} ${hex(payload)}`).toBe('transaction: kind of a later step')
+    }
+  })
+})
 
 describe('account keys', () => {
   it.each<[string, boolean, Actor]>([

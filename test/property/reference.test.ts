@@ -43,7 +43,7 @@ describe('the node and a second reading of the specification', () => {
       for (const kind of Object.keys(KINDS)) expect(seen.times(`${kind} 0`), kind).toBeGreaterThan(0)
       // Only swaps of three hops have four amounts.
       expect(seen.times('amounts 4')).toBeGreaterThan(0)
-      for (const type of [1, 2, 3, 4]) expect(seen.times(`receipt ${type}`), `${type}`).toBeGreaterThan(10)
+      for (const type of [1, 2, 3, 4, 5]) expect(seen.times(`receipt ${type}`), `${type}`).toBeGreaterThan(10)
       expect(reorganisations).toBeGreaterThan(10)
     }
   })

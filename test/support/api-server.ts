@@ -19,7 +19,7 @@ import { testRemoteWork } from './remote-work.ts'
 const SIZES = { cacheBytes: 1 << 20, writeBufferBytes: 1 << 20 }
 const RATE = 1_000_000
 const RATES = {
-  ...{ read: RATE, list: RATE, transaction: RATE, simulate: RATE, quote: RATE, settle: RATE },
+  ...{ read: RATE, list: RATE, transaction: RATE, simulate: RATE, quote: RATE, settle: RATE, tab: RATE },
   ...{ mining: RATE, health: RATE, events: RATE, mcp: RATE, chat: RATE, 'sign-in': RATE },
 }
 

@@ -81,6 +81,8 @@ export class Follower {
   readonly blocks: { readonly id: string; readonly height: number }[] = []
   /** Closed calls by payment: how each ended, and in which block. */
   readonly closed = new Map<string, { readonly how: string; readonly blockId: string; readonly height: number }>()
+  /** Steps of tabs, the oldest first. */
+  readonly tabs: { readonly blockId: string; readonly step: FedEvent['data'] }[] = []
   /** A line for each event that contradicts earlier ones. */
   readonly oddities: string[] = []
   resets = 0
@@ -93,7 +95,9 @@ export class Follower {
       this.resets += 1
       this.blocks.length = 0
       this.closed.clear()
-    } else this.#close(event, blockId, data)
+      this.tabs.length = 0
+    } else if (event === 'tab') this.tabs.push({ blockId, step: data })
+    else this.#close(event, blockId, data)
   }
 
   #join({ id, height }: { id: string; height: number }): void {
@@ -109,6 +113,7 @@ export class Follower {
       if (top.id !== id) this.oddities.push(`${id} left, but ${top.id} is the last one known`)
       this.blocks.pop()
       for (const [txId, { blockId }] of this.closed) if (blockId === id) this.closed.delete(txId)
+      while (this.tabs.at(-1)?.blockId === id) this.tabs.pop()
     }
     const top = this.blocks.at(-1)
     if (top !== undefined && top.id !== commonAncestor.id) this.oddities.push('the common ancestor is another one')

@@ -1,4 +1,5 @@
 import { LAUNCH_RULES } from '../../config/networks/rules.ts'
+import type { Rules } from '../../consensus/chain/params.ts'
 import type { RuleBook } from '../../consensus/chain/rule-book.ts'
 import { wallet } from './chain.ts'
 import type { TestMarket } from './market.ts'
@@ -6,8 +7,8 @@ import { testRuleBook } from './network.ts'
 import { units } from './unsigned.ts'
 
 /** Rules with small blocks: two dozen transfers fill one, so a flood is cheap. */
-export function smallBlocks(): RuleBook {
-  return testRuleBook({ block: { ...LAUNCH_RULES.block, ...EASY, weightMax: 80_000 } })
+export function smallBlocks(change: Partial<Rules> = {}): RuleBook {
+  return testRuleBook({ ...change, block: { ...LAUNCH_RULES.block, ...EASY, weightMax: 80_000 } })
 }
 
 const EASIEST = (1n << 256n) - 1n

@@ -1,5 +1,6 @@
 import { type Actor, FUNDED, NEWCOMERS } from './actors.ts'
 import { BAD_LEDGER_PAYLOADS } from './hostile-ledgers.ts'
+import { BAD_TAB_PAYLOADS, GOOD_TAB_PAYLOADS } from './hostile-tabs.ts'
 import { utf8, ZERO32 } from './reference/bytes.ts'
 import { bodyOf, transactionBytes } from './reference/craft.ts'
 import {
@@ -127,7 +128,7 @@ export const BAD_PAYLOADS: readonly (readonly [number, Uint8Array])[] = [
     { entries: [{ ...ENTRY, outcome: 2 }] },
     { entries: Array.from({ length: 257 }, () => ENTRY) },
   ]),
-  ...[0x00, 0x02, 0x03, 0x16, 0x24, 0x34, 0x43, 0x57, 0x66, 0xff].flatMap((kind) =>
+  ...[0x00, 0x02, 0x03, 0x16, 0x24, 0x34, 0x43, 0x57, 0x6b, 0xff].flatMap((kind) =>
     variants(kind, TRANSFER, { to: ADDRESS, amount: 1n, create: false }, [{}]),
   ),
   // Not UTF-8: overlong, surrogate, above the last code point, cut short, a stray continuation, a lead byte of five.
@@ -146,6 +147,7 @@ export const BAD_PAYLOADS: readonly (readonly [number, Uint8Array])[] = [
   [0x01, new Uint8Array(0)],
   [0x65, new Uint8Array(0)],
   ...BAD_LEDGER_PAYLOADS,
+  ...BAD_TAB_PAYLOADS,
 ]
 
 const rewitness = (wire: Uint8Array, change: (witness: Witness) => Partial<Witness>): Uint8Array => {
@@ -201,6 +203,11 @@ const FAULTS: readonly Fault[] = [
         return [await scenario.make(op, { kind, payload })]
       },
   ),
+  // Malformed only before the step that brings tabs, or where the network has other terms.
+  async (scenario, _, op) => {
+    const [kind, payload] = at(GOOD_TAB_PAYLOADS, op.n[3])
+    return [await scenario.make(op, { kind, payload })]
+  },
   // A nonce that is too high by one, or too low by one.
   async (scenario, _, op) => {
     const sender = at(FUNDED, op.n[0])

@@ -1,7 +1,7 @@
-import type { TokenSymbol } from '../../consensus/primitives/ids.ts'
+import type { AgentId, TokenSymbol } from '../../consensus/primitives/ids.ts'
 import type { Reply } from './api.ts'
 import type { Caller } from './caller.ts'
-import { units } from './unsigned.ts'
+import { SAMPLE, units } from './unsigned.ts'
 
 export type Asked = (
   send: (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Reply>,
@@ -14,12 +14,13 @@ export interface LedgerScene {
   readonly address: string
   readonly absent: string
   readonly withdrawal: string
+  readonly tab: string
 }
 
 const UNKNOWN = 'ab'.repeat(32)
 
-/** Makes trades, a token, a pool, a stake and a withdrawal, so that no list is empty. Returns the withdrawal's id. */
-export async function doSomethingOfEverything(buyer: Caller): Promise<string> {
+/** Makes trades, a token, a pool, a stake, a tab and a withdrawal, so that no list is empty. */
+export async function doSomethingOfEverything(buyer: Caller): Promise<Pick<LedgerScene, 'withdrawal' | 'tab'>> {
   const hops = (...way: readonly (readonly [string, number])[]) =>
     way.map(([asset, feeBps]) => ({ asset: asset as TokenSymbol, feeBps }))
   const trade = { assetIn: 'FAR' as TokenSymbol, exactOut: false, amount: units(10n ** 9n), limit: units(0) }
@@ -39,9 +40,14 @@ export async function doSomethingOfEverything(buyer: Caller): Promise<string> {
   await buyer.send('token_mint', { symbol: mud, to: buyer.key.address, amount: units(10n ** 7n), create: false })
   await buyer.send('pool_create', pool)
   await buyer.send('stake', { tier: 1, amount: units(10n ** 9n) })
+  const taker = { agentId: 'tab-taker' as AgentId, payout: buyer.key.address, settlers: [] }
+  await buyer.send('agent_register', SAMPLE.agent_register(taker))
+  await buyer.send('tab_terms', SAMPLE.tab_terms({ agentId: taker.agentId }))
+  const opening = await buyer.send('tab_open', SAMPLE.tab_open({ agentId: taker.agentId }))
   const { txId } = await buyer.send('bridge_withdraw', away)
   if (!(await buyer.mined(txId)).receipt.success) throw new Error('the withdrawal failed')
-  return txId
+  if (!(await buyer.mined(opening.txId)).receipt.success) throw new Error('the tab was not opened')
+  return { withdrawal: txId, tab: opening.txId }
 }
 
 /** Good and bad requests by operation of the ledgers. `scene` is called when they are sent. */
@@ -112,6 +118,22 @@ export function ledgerRequests(scene: () => LedgerScene): Readonly<Record<string
     listAgents: (send) =>
       ['', '?limit=1', '?limit=51', '?cursor=zz-top', '?cursor=X'].map((query) => send(`/api/v1/agents${query}`)),
     getAgent: (send) => [scene().agentId, 'nobody', 'X', 'a'].map((id) => send(`/api/v1/agents/${id}`)),
+    listTabs: (send) =>
+      ['', '?limit=1', '?open=true', '?open=no', '?limit=101', '?cursor=x', `?cursor=5-${UNKNOWN}`].map((query) =>
+        send(`/api/v1/tabs${query}`),
+      ),
+    getTabFacts: (send) => [scene().tab, UNKNOWN, 'x'].map((id) => send(`/api/v1/tabs/${id}`)),
+    listTabClaims: (send) =>
+      [`${scene().tab}/claims`, `${UNKNOWN}/claims`, `${scene().tab}/claims?cursor=x`, 'x/claims'].map((path) =>
+        send(`/api/v1/tabs/${path}`),
+      ),
+    listAccountTabs: (send) =>
+      accountPaths(scene(), 'tabs', ['', '?limit=1', '?open=true', '?cursor=x']).map((path) => send(path)),
+    listAgentTabs: (send) =>
+      ['tab-taker', 'nobody', 'X', 'tab-taker?open=true', 'tab-taker?cursor=x'].map((id) => {
+        const [name, query] = id.split('?')
+        return send(`/api/v1/agents/${name}/tabs${query === undefined ? '' : `?${query}`}`)
+      }),
     getBridge: (send) => [send('/api/v1/bridge')],
     getBridgeNetwork: (send) => ['base', '1', '99', 'none', '%20'].map((id) => send(`/api/v1/bridge/${id}`)),
     getWithdrawal: (send) => [scene().withdrawal, UNKNOWN, 'x'].map((id) => send(`/api/v1/bridge/withdrawals/${id}`)),

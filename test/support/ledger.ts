@@ -1,4 +1,5 @@
 import { BlockExecution, type ExecutedBlock } from '../../consensus/chain/execution.ts'
+import type { Rules } from '../../consensus/chain/params.ts'
 import { createRuleBook, type RuleBook } from '../../consensus/chain/rule-book.ts'
 import { ACCOUNTS } from '../../consensus/ledger/account.ts'
 import { Balance } from '../../consensus/ledger/conservation.ts'
@@ -28,9 +29,9 @@ export interface SentOutcome {
   readonly tx: Transaction
 }
 
-/** A rule book whose genesis funds the accounts `filled(1)` to `filled(count)`. */
-export function fundedRuleBook(count = 6, protocol = PROTOCOL): RuleBook {
-  const params = testParams()
+/** A rule book whose genesis funds the accounts `filled(1)` to `filled(count)`. `change` replaces rules. */
+export function fundedRuleBook(count = 6, protocol = PROTOCOL, change: Partial<Rules> = {}): RuleBook {
+  const params = testParams(change)
   const allocations = Array.from({ length: count }, (_, i) => ({ address: filled<Address>(i + 1), amount: FUNDS }))
   return createRuleBook({ ...params, genesis: { ...params.genesis, allocations } }, protocol)
 }

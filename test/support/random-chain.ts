@@ -1,19 +1,25 @@
+import { TAB_RULES } from '../../config/networks/rules.ts'
 import type { Block } from '../../consensus/block/block.ts'
 import type { ChainIndex } from '../../consensus/chain/chain-index.ts'
 import type { KeyValueStore } from '../../consensus/chain/key-value.ts'
 import { createRuleBook, type RuleBook } from '../../consensus/chain/rule-book.ts'
-import { fromHex, toHex, uint32LE, uintBE } from '../../consensus/primitives/bytes.ts'
-import type { Address, TxId } from '../../consensus/primitives/ids.ts'
+import { fromHex, toHex, uint32LE, uintBE, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
+import type { Address, Hash, TxId } from '../../consensus/primitives/ids.ts'
+import type { ClaimEntry } from '../../consensus/tx/tab-payloads.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
+import { TABS } from '../../marketplace/ledger/tab-records.ts'
+import type { WalletKey } from '../../src/crypto/wallet-key.ts'
 import { PROTOCOL } from '../../src/protocol.ts'
 import { blocksFrom } from './branches.ts'
 import { TestChain, WALLETS, wallet } from './chain.ts'
 import { testParams } from './network.ts'
 import { dumpStore } from './stores.ts'
-import { agentId, SAMPLE, units } from './unsigned.ts'
+import { agentId, filled, SAMPLE, serviceId, units } from './unsigned.ts'
+import { VOUCHER_KEY } from './voucher-key.ts'
 
-/** Terms of escrows in these chains: short, so that some expire. */
+/** Terms of escrows and tabs in these chains: short, so that some expire. */
 const TERMS = [2, 3, 5, 9]
+const CLOSE_DELAYS = [1, 2, 4]
 const STRETCH = 4
 
 /** An index that folds: it counts the transactions of every four blocks, and the blocks of each miner. */
@@ -41,18 +47,21 @@ export const TALLY: ChainIndex = {
 export function restlessRuleBook(...further: readonly number[]): RuleBook {
   const params = testParams()
   const { rules } = params.steps[0] as (typeof params.steps)[number]
-  const change = { tx: { ...rules.tx, invokeTerms: TERMS }, coin: { ...rules.coin, rewardMaturity: 3 } }
+  const tabs = { ...TAB_RULES, terms: TERMS, closeDelays: CLOSE_DELAYS }
+  const change = { tx: { ...rules.tx, invokeTerms: TERMS, tabs }, coin: { ...rules.coin, rewardMaturity: 3 } }
   const steps = [0, ...further].map((fromHeight) => ({ fromHeight, rules: { ...rules, ...change } }))
   return createRuleBook({ ...params, steps }, { ...PROTOCOL, indexes: [...PROTOCOL.indexes, TALLY] })
 }
 
 const AGENTS = ['agent-one', 'agent-two'].map(agentId)
 
-/** Grows a chain by blocks of random transfers and paid calls. Escrows end in every way within a few blocks. */
+/** Grows a chain by blocks of random transfers, paid calls and tabs. Escrows and tabs end in every way within a few blocks. */
 export class RandomChain {
   readonly test: TestChain
   readonly #random: () => number
   #open: TxId[] = []
+  /** Tabs that may be open, with the wallets that opened them. */
+  #tabs: { readonly tabId: TxId; readonly payer: WalletKey }[] = []
 
   constructor(test: TestChain, random: () => number) {
     this.test = test
@@ -64,6 +73,7 @@ export class RandomChain {
     for (let i = 0; i < count; i++) {
       const transactions: Transaction[] = this.test.height === 0 ? await this.#opening() : []
       for (let n = this.#below(5); n > 0; n--) transactions.push(await this.#transaction())
+      for (let n = this.#below(4); n > 0; n--) transactions.push(await this.#tabTransaction())
       const extra = new Uint8Array(32).map(() => this.#below(256))
       blocks.push(await this.test.mine(transactions, { miner: wallet(1 + this.#below(10)).address, extra }))
     }
@@ -86,7 +96,7 @@ export class RandomChain {
     return values[this.#below(values.length)] as T
   }
 
-  /** Two agents with a service each. */
+  /** Two agents with a service each, which take tabs. */
   async #opening(): Promise<Transaction[]> {
     const made = AGENTS.map(async (agentId, i) => {
       const owner = wallet(1 + i)
@@ -94,6 +104,7 @@ export class RandomChain {
       return [
         await this.test.tx(owner, 'agent_register', register),
         await this.test.tx(owner, 'service_publish', SAMPLE.service_publish({ agentId })),
+        await this.test.tx(owner, 'tab_terms', SAMPLE.tab_terms({ agentId, minCloseDelay: 1 })),
       ]
     })
     return (await Promise.all(made)).flat()
@@ -120,6 +131,46 @@ export class RandomChain {
     )
     this.#open = [...this.#open.slice(-5), tx.txId]
     return tx
+  }
+
+  async #tabTransaction(): Promise<Transaction> {
+    const { test } = this
+    const known = this.#below(4) === 0 ? undefined : this.#pick([...this.#tabs, undefined])
+    if (known === undefined) return this.#opensTab()
+    const { tabId, payer } = known
+    const choice = this.#below(8)
+    if (choice === 0) return test.tx(payer, 'tab_fund', SAMPLE.tab_fund({ tabId, amount: units(1 + this.#below(900)) }))
+    if (choice === 1) return test.tx(payer, 'tab_close', SAMPLE.tab_close({ tabId }))
+    const entries = [...new Set([tabId, this.#pick(this.#tabs).tabId])].map((id) => this.#claim(id))
+    return test.tx(this.#pick([wallet(1), wallet(2)]), 'tab_claim', SAMPLE.tab_claim(entries))
+  }
+
+  async #opensTab(): Promise<Transaction> {
+    const payer = this.#pick(this.#below(3) === 0 ? [wallet(1), wallet(2)] : WALLETS)
+    const opening = { agentId: this.#pick(AGENTS), deposit: units(1_000_000 + this.#below(3_000_000)) }
+    const terms = { term: this.#pick(TERMS), closeDelay: this.#pick(CLOSE_DELAYS), voucherKey: VOUCHER_KEY.publicKey }
+    const tx = await this.test.tx(payer, 'tab_open', SAMPLE.tab_open({ ...opening, ...terms }))
+    this.#tabs = [...this.#tabs.slice(-7), { tabId: tx.txId, payer }]
+    return tx
+  }
+
+  /** An entry for a few more calls than the head knows of, now and then with `close`. */
+  #claim(tabId: TxId): ClaimEntry {
+    const tab = this.test.chain.database.get(TABS, tabId)
+    const [calls, failed] = [this.#below(3), this.#below(2)]
+    const more = calls === 0 ? 0 : 1 + this.#below(300_000)
+    const claimed = units((tab?.claimed ?? 0n) + BigInt(more))
+    const voucher = VOUCHER_KEY.voucher(this.test.chain.network, tabId, {
+      seq: 0,
+      ceiling: claimed,
+      context: filled(7),
+    })
+    return {
+      ...{ tabId, voucher: more === 0 ? [] : [voucher], claimed, close: this.#below(4) === 0 },
+      ...{ receipts: (tab?.receipts ?? 0) + calls + failed, failed },
+      root: calls + failed === 0 ? (ZERO_HEX_32 as Hash) : filled<Hash>(1 + this.#below(99)),
+      services: calls === 0 ? [] : [{ serviceId: serviceId('summarise'), calls, amount: units(more) }],
+    }
   }
 
   #transfer(): Promise<Transaction> {

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { TAB_RULES } from '../../config/networks/rules.ts'
 import type { NetworkParams, Rules } from '../../consensus/chain/params.ts'
 import type { GenesisLedgers } from '../../consensus/ledger/rules.ts'
 import type { Address } from '../../consensus/primitives/ids.ts'
@@ -96,10 +97,26 @@ const chain = fc.record({
   deliveredBurnDivisor: fc.constantFrom(100n, 3n, 1n),
 })
 
+/** Rules about tabs, and whether the first step has them or the second brings them. */
+const tabs = fc.record({
+  begin: fc.constantFrom('at genesis', 'at genesis', 'at genesis', 'with the second step'),
+  terms: fc.constantFrom([2, 5, 12, 40], [1_200, 28_800], [1, 2, 3, 4]),
+  closeDelays: fc.constantFrom([1, 3, 9], [400, 1_200, 28_800], [1, 2, 4]),
+  callBurn: fc.constantFrom(20_000n, 0n, 25_000n),
+  burnDivisor: fc.constantFrom(100n, 1n, 7n),
+})
+
+type Tabs = typeof tabs extends fc.Arbitrary<infer T> ? T : never
+
 type Chain = typeof chain extends fc.Arbitrary<infer T> ? T : never
 
+/** The rules with tabs. */
+function withTabs(tx: Rules['tx'], { begin: _, ...choice }: Tabs): Rules['tx'] {
+  return { ...tx, tabs: { ...TAB_RULES, ...choice } }
+}
+
 /** The first step's rules. */
-function firstRules(rules: Rules, choice: Chain, moneyChoice: Money): Rules {
+function firstRules(rules: Rules, choice: Chain, moneyChoice: Money, tabChoice: Tabs): Rules {
   const { invokeTerms, rewardMaturity, epochBlocks, supplyCap, subsidyDivisor, deliveredBurnDivisor } = choice
   const { powLimit, halfLifeMs, anchorResetGapMs } = choice
   const { stakingShareBps } = moneyChoice
@@ -109,7 +126,7 @@ function firstRules(rules: Rules, choice: Chain, moneyChoice: Money): Rules {
   return {
     ...rules,
     ...moneyRules(rules, moneyChoice),
-    tx: { ...rules.tx, invokeTerms },
+    tx: { ...(tabChoice.begin === 'at genesis' ? withTabs(rules.tx, tabChoice) : rules.tx), invokeTerms },
     block: { ...rules.block, powLimit, initialTarget, halfLifeMs, anchorResetGapMs },
     coin: { ...rules.coin, rewardMaturity, supplyCap, subsidyDivisor, stakingShareBps },
     market: { ...rules.market, epochBlocks, deliveredBurnDivisor, priceEpochsKept },
@@ -118,6 +135,7 @@ function firstRules(rules: Rules, choice: Chain, moneyChoice: Money): Rules {
 
 const NEW_TIER = { lockBlocks: 2, yearlyBps: 250_000n }
 const NEW_FEE_BPS = 1_000
+const NEW_TERM = 30_000
 
 /** Another pace of blocks. Half-lives only get longer, because with shorter ones the sum of work could exceed 256 bits. */
 const pace = fc.record({
@@ -136,8 +154,17 @@ function pacedRules(block: Rules['block'], { pace, easier, ...change }: Pace): R
   return { ...block, ...change, powLimit, spacingMs, halfLifeMs: block.halfLifeMs * slower }
 }
 
+/** Brings tabs, or adds a term and a delay and burns by other rules. */
+function laterTabs(tx: Rules['tx'], choice: Tabs): Rules['tx'] {
+  const { tabs } = tx
+  if (tabs === undefined) return withTabs(tx, choice)
+  const { callBurn, burnDivisor } = choice
+  const more = { terms: [...tabs.terms, NEW_TERM], closeDelays: [...tabs.closeDelays, NEW_TERM] }
+  return { ...tx, tabs: { ...tabs, ...more, callBurn, burnDivisor } }
+}
+
 /** The second step's rules: other rates, caps and delays, another pace and subsidy, one more stake tier and one more pool fee. */
-function laterRules(rules: Rules, choice: Money, paceChoice: Pace): Rules {
+function laterRules(rules: Rules, choice: Money, paceChoice: Pace, tabChoice: Tabs): Rules {
   const { staking, bridge, token } = moneyRules(rules, choice)
   const { blocksPerYear } = rules.staking
   const tiers = [...staking.tiers, NEW_TIER]
@@ -149,7 +176,11 @@ function laterRules(rules: Rules, choice: Money, paceChoice: Pace): Rules {
     token,
     staking: { tiers, blocksPerYear },
     coin: { ...rules.coin, stakingShareBps, subsidyDivisor: 1_000n },
-    tx: { ...rules.tx, stakeTiers: tiers.length, poolFeesBps: [...rules.tx.poolFeesBps, NEW_FEE_BPS] },
+    tx: {
+      ...laterTabs(rules.tx, tabChoice),
+      stakeTiers: tiers.length,
+      poolFeesBps: [...rules.tx.poolFeesBps, NEW_FEE_BPS],
+    },
   }
 }
 
@@ -158,15 +189,16 @@ const secondStep = fc.constantFrom(null, null, 5, 9, 20)
 
 /** Networks with random rules and random contents of genesis. Shrinking leads towards the rules of `testParams`. */
 export const paramsArbitrary: fc.Arbitrary<NetworkParams> = fc
-  .record({ chain, money, beginning, secondStep, later: money, pace })
+  .record({ chain, money, beginning, secondStep, later: money, pace, tabs, laterTabs: tabs })
   .map((choice) => {
     const base = testParams()
     const [step] = base.steps
     if (step === undefined) throw new Error('no rules')
-    const rules = firstRules(step.rules, choice.chain, choice.money)
+    const rules = firstRules(step.rules, choice.chain, choice.money, choice.tabs)
     const ledgers = genesisLedgers(base.genesis.ledgers, choice.beginning)
     const { secondStep: fromHeight } = choice
-    const later = fromHeight === null ? [] : [{ fromHeight, rules: laterRules(rules, choice.later, choice.pace) }]
+    const second = (): Rules => laterRules(rules, choice.later, choice.pace, choice.laterTabs)
+    const later = fromHeight === null ? [] : [{ fromHeight, rules: second() }]
     return {
       ...base,
       genesis: { ...base.genesis, baseFee: choice.chain.baseFee, ledgers },

@@ -19,10 +19,11 @@ import {
   TRANSFER,
 } from './reference/schemas.ts'
 import type { Records } from './reference/table.ts'
+import { TAB_CHOICES } from './tab-choices.ts'
 import { TOKEN_CHOICES } from './token-choices.ts'
 
 /** For each kind of the money ledgers, the function that chooses a transaction. */
-const LEDGER_CHOICES = { ...TOKEN_CHOICES, ...POOL_CHOICES, ...BRIDGE_CHOICES }
+const LEDGER_CHOICES = { ...TOKEN_CHOICES, ...POOL_CHOICES, ...BRIDGE_CHOICES, ...TAB_CHOICES }
 
 type LedgerKind = keyof typeof LEDGER_CHOICES
 type OwnKind = keyof typeof KIND
@@ -59,6 +60,11 @@ const WEIGHTS: Readonly<Record<OwnKind | LedgerKind, number>> = {
   bridge_cancel: 4,
   bridge_rotate: 4,
   bridge_halt: 1,
+  tab_terms: 2,
+  tab_open: 6,
+  tab_fund: 4,
+  tab_claim: 10,
+  tab_close: 5,
 }
 
 /** One transaction as raw numbers. Their meaning depends on the state, so that most of them give a sensible transaction. */
@@ -192,6 +198,8 @@ export class Scenario {
   }
 
   #decide({ kind, n }: Op): Decision {
+    // Before the step that brings tabs their kinds are malformed.
+    if (kind.startsWith('tab_') && this.#place.rules.tx.tabs === undefined) return this.#decide({ kind: 'transfer', n })
     if (isLedgerKind(kind)) return LEDGER_CHOICES[kind](this.#choosing(n))
     const encode = { kind: KIND[kind], sender: this.#sender(n[0]) }
     switch (kind) {

@@ -11,10 +11,11 @@ export const SERVICE_CASES: Readonly<
 > = {
   'node-network-stats': () => [''],
   'node-gas-tracker': () => [''],
-  'node-tx-lookup': ({ swap, failsLimit, waiting }) => [
+  'node-tx-lookup': ({ swap, failsLimit, waiting, tabOpen, tabFund, tabClaim }) => [
     `0x${swap}`,
     `${failsLimit}`,
     `${waiting}`,
+    ...[tabOpen, tabFund, tabClaim].map(String),
     'ab'.repeat(32),
     'ab',
   ],
@@ -24,7 +25,7 @@ export const SERVICE_CASES: Readonly<
   'node-agent-roster': () => [''],
   'node-service-search': () => ['price', 'explorer', 'umbrellas', 'old', '???', 'x'.repeat(81)],
   'node-wallet-portfolio': () => [
-    ...[3, 4, 5, 6].map((number) => formatAddress('dfar', steadyWallet(number).address)),
+    ...[3, 4, 5, 6, 7].map((number) => formatAddress('dfar', steadyWallet(number).address)),
     formatAddress('dfar', filled(0x77)),
     formatAddress('far', filled(0x77)),
     'far1',

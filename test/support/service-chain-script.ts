@@ -9,7 +9,8 @@ import { capabilitySet } from '../../marketplace/ledger/capabilities.ts'
 import { lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
 import type { ServiceChainWriter } from './service-chain-writer.ts'
 import { STEADY_BACKEND, steadyWallet } from './steady-keys.ts'
-import { agentId, filled, serviceId, units } from './unsigned.ts'
+import { agentId, filled, SAMPLE, serviceId, units } from './unsigned.ts'
+import { VOUCHER_KEY } from './voucher-key.ts'
 
 /** One part of the script that writes the chain for tests of services. */
 export type ScriptPart = (chain: ServiceChainWriter) => Promise<void>
@@ -232,6 +233,27 @@ const bridge: ScriptPart = async (chain) => {
   await chain.mine()
 }
 
+/** Wallet 7 has an open tab with the shop, from which two calls are claimed; that of wallet 6 is closed by its claim. */
+const tabs: ScriptPart = async (chain) => {
+  await chain.add(2, 'tab_terms', SAMPLE.tab_terms({ agentId: SHOP }))
+  await chain.mine()
+  const opening = { agentId: SHOP, voucherKey: VOUCHER_KEY.publicKey }
+  await chain.add(7, 'tab_open', SAMPLE.tab_open({ ...opening, deposit: units(40n * COIN) }), 'tabOpen')
+  await chain.add(6, 'tab_open', SAMPLE.tab_open({ ...opening, deposit: units(10n * COIN) }), 'tabClosed')
+  await chain.mine()
+  await chain.add(7, 'tab_fund', SAMPLE.tab_fund({ tabId: chain.id('tabOpen'), amount: units(2n * COIN) }), 'tabFund')
+  const entry = (name: string, calls: number, failed: number, close: boolean) => {
+    const [tabId, claimed] = [chain.id(name), units(BigInt(calls) * 2_400_000n)]
+    const voucher = { seq: 0, ceiling: claimed, context: filled<Hash>(7) }
+    const services = [{ serviceId: serviceId('node-price-feed'), calls, amount: claimed }]
+    const counts = { claimed, close, receipts: calls + failed, failed, root: filled<Hash>(0xcd), services }
+    return { tabId, voucher: [VOUCHER_KEY.voucher(chain.test.chain.network, tabId, voucher)], ...counts }
+  }
+  const entries = [entry('tabOpen', 2, 1, false), entry('tabClosed', 3, 0, true)]
+  await chain.add(4, 'tab_claim', { entries }, 'tabClaim')
+  await chain.mine()
+}
+
 /** The escrow without a receipt expires. Trades go on, and one call stays open. */
 const end: ScriptPart = async (chain) => {
   await chain.mineTo(110)
@@ -253,5 +275,6 @@ export const SCRIPT: readonly ScriptPart[] = [
   stakes,
   whales,
   bridge,
+  tabs,
   end,
 ]

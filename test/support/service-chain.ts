@@ -29,8 +29,8 @@ export interface ServiceChain {
 /** The chain of the script, with one waiting transaction in its mempool. */
 export async function serviceChain(): Promise<ServiceChain> {
   const [{ rules }] = DEVNET.steps as readonly [(typeof DEVNET.steps)[number]]
-  // The devnet's stakes unlock within the script.
-  const params = testParams({ staking: rules.staking })
+  // The devnet's stakes unlock within the script, and it has tabs.
+  const params = testParams({ staking: rules.staking, tx: rules.tx })
   const writer = new ServiceChainWriter(await TestChain.open(createRuleBook(params, PROTOCOL)))
   for (const part of SCRIPT) await part(writer)
   const mempool = mempoolOf(writer.test)

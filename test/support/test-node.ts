@@ -14,13 +14,15 @@ import { failingOnDemand, TEST_SERVICES } from './test-services.ts'
  */
 export function runTestNode(context: CommandContext): Promise<number | Fault> {
   const { config, params } = context
+  const { openClaims, openTabs } = claimsOpener(config, params.name)
   const plan = process.env.TEST_INTERNET
   return runDaemon(context, {
     services: [
       ...offeredServices(config, params).map(failingOnDemand),
       ...(process.env.TEST_SOLD_AS_SHIPPED === 'true' ? [] : TEST_SERVICES),
     ],
-    openClaims: crashingClaims(claimsOpener(config, params.name)),
+    openClaims: crashingClaims(openClaims),
+    openTabs,
     internet: plan === undefined ? undefined : internetOf(JSON.parse(plan) as InternetPlan),
     fixtureModels: process.env.TEST_FIXTURE_MODELS === 'true',
   })

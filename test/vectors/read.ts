@@ -22,11 +22,12 @@ const BIG_FIELDS: ReadonlySet<string> = new Set([
   ...['maxSupply', 'minPaid', 'amountA', 'amountB', 'minShares', 'shares', 'minA', 'minB', 'limit'],
   ...['reserve', 'reserveX', 'reserveY', 'xPerY', 'yPerX', 'nativePerDollar', 'reserveNative', 'reserveDollar'],
   ...['reserved', 'owed', 'staked', 'index', 'startIndex', 'claimed'],
+  ...['deposit', 'ceiling', 'minDeposit', 'locked', 'charged', 'cumulative'],
   ...['deposited', 'released', 'fees', 'pending', 'mintedToday'],
 ])
 
 /** Byte fields that are not hashes: bytes in the program, hex in JSON. */
-const BYTE_FIELDS: ReadonlySet<string> = new Set(['bytes', 'externalTxId', 'memo'])
+const BYTE_FIELDS: ReadonlySet<string> = new Set(['bytes', 'externalTxId', 'memo', 'signature'])
 
 /** JSON of a vector with its large numbers and bytes as the program holds them. */
 export function revived(value: unknown): unknown {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { LAUNCH_RULES } from '../../config/networks/rules.ts'
+import { LAUNCH_RULES, TAB_RULES } from '../../config/networks/rules.ts'
 import { decodeAccountKeys } from '../../consensus/crypto/account-keys.ts'
 import { verifyJob } from '../../consensus/crypto/verifier.ts'
 import { toHex } from '../../consensus/primitives/bytes.ts'
@@ -23,7 +23,8 @@ import { CHAIN_VECTORS, vectorText } from './generate/chain-vectors.ts'
 import type { EncodingCase } from './generate/tx-encoding.ts'
 import { fullHex, revived, vectors } from './read.ts'
 
-const RULES = LAUNCH_RULES.tx
+/** The launch rules in a step that has tabs. */
+const RULES = { ...LAUNCH_RULES.tx, tabs: TAB_RULES }
 
 describe('the vector files', () => {
   it.each(Object.entries(CHAIN_VECTORS))('%s holds cases, and is what its generator writes', (name, generate) => {
@@ -64,6 +65,16 @@ describe('encodings of transactions', () => {
     expect(toHex(witness.keys)).toBe(toHex(fullHex(vector.keys)))
     expect(weightOf(decoded.value, RULES)).toBe(vector.weight)
     expect(checkTransaction(decoded.value, RULES)).toBeNull()
+  })
+})
+
+describe('transactions about tabs', () => {
+  const cases = vectors('tx-encoding').cases.filter(({ kind }) => kind.startsWith('tab_'))
+
+  it.each(cases)('$name is malformed before the step that brings tabs', ({ kind, wire }) => {
+    const decoded = decodeTransaction(fullHex(wire))
+    if (!decoded.ok) throw new Error(JSON.stringify(decoded.fault))
+    expect(checkTransaction(decoded.value, LAUNCH_RULES.tx)).toEqual({ code: 'tx/kind', detail: { kind } })
   })
 })
 

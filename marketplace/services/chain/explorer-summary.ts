@@ -104,7 +104,7 @@ export const explorerSummary = defineService({
   serviceId: ID,
   name: 'Explorer summary',
   description:
-    'The last 10 blocks, transaction types and supply effect (subsidy minted; base fees, launches of tokens and 1 % of deliveries burned) of the last 20, and the mempool.',
+    'The last 10 blocks, transaction types and supply effect (subsidy minted; base fees, launches of tokens, 1 % of deliveries and the burned part of claims on tabs) of the last 20, and the mempool.',
   brief: 'Shows the last 10 blocks, transaction types, supply effect and the mempool.',
   words: 'recent latest chain activity overview',
   capability: 'explorer',

@@ -38,6 +38,7 @@ export function endFacts(chain: ChainReader, end: Place): { readonly place: stri
       return { place: end.place, name: pool === undefined ? end.poolId : poolName(chain, pool) }
     }
     case 'escrow':
+    case 'tab':
       return { place: end.place, name: end.agentId }
     case 'bridge': {
       const { networks } = ruleBook.at(head.header.height).bridge

@@ -5,6 +5,7 @@ import { STAKING } from '../../../consensus/ledger/staking.ts'
 import { nativeSupply, STAKING_POOL } from '../../../consensus/ledger/supply.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { ESCROW_TOTALS } from '../../ledger/escrow.ts'
+import { tabTotals } from '../../ledger/tab-records.ts'
 import { orNull, percent, UNKNOWN } from '../amounts.ts'
 import type { ServiceContext } from '../context.ts'
 import { optionalContext } from '../context-names.ts'
@@ -30,6 +31,7 @@ const RESULT = Type.Object({
     max: COIN_AMOUNT,
     stakingPool: COIN_AMOUNT,
     inEscrow: COIN_AMOUNT,
+    inTabs: COIN_AMOUNT,
   }),
   stakingRatioPct: Type.Number({ minimum: 0, maximum: 100 }),
   tx: Type.Object({
@@ -57,6 +59,7 @@ function supplyOf(context: ServiceContext) {
     max: coins(context, cap),
     stakingPool: coins(context, database.get(STAKING_POOL, undefined)?.accrued ?? 0n),
     inEscrow: coins(context, database.get(ESCROW_TOTALS, undefined)?.amount ?? 0n),
+    inTabs: coins(context, tabTotals(database).locked),
   }
 }
 
@@ -92,6 +95,7 @@ export const networkStats = defineService({
       max: '100000000',
       stakingPool: '14713.8',
       inEscrow: '0.048',
+      inTabs: '2.5',
     },
     stakingRatioPct: 1.1825,
     tx: { total: 5120, last24h: 410 },

@@ -12,7 +12,7 @@ import type { TxKind } from '../../../consensus/tx/kinds.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import { assetNamed, coinOf } from '../../queries/assets.ts'
 import { transactionGap } from '../../queries/known-past.ts'
-import { movementsOf } from '../../queries/movements.ts'
+import { movementsOf, tellsClaims } from '../../queries/movements.ts'
 import { ASSET_AMOUNT, assetAmount } from '../amounts.ts'
 import type { ServiceContext } from '../context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins } from '../envelope.ts'
@@ -29,7 +29,7 @@ const REQUEST_CHARS_MAX = 100
 const EXAMPLE = '0x4f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8'
 
 /** Kinds whose amount is shown in native coins, and kinds whose amount is in the token that they name. */
-const IN_COINS: ReadonlySet<TxKind> = new Set(['transfer', 'agent_invoke', 'stake'])
+const IN_COINS: ReadonlySet<TxKind> = new Set(['transfer', 'agent_invoke', 'stake', 'tab_open', 'tab_fund'])
 const IN_TOKENS: ReadonlySet<TxKind> = new Set(['token_transfer', 'token_mint', 'token_burn'])
 
 const VERDICT = Type.Object({ alg: Type.String(), valid: Type.Union([Type.Boolean(), Type.Null()]) })
@@ -112,18 +112,19 @@ function describe(context: ServiceContext, { tx, minedAt, receipt }: Found) {
     payloadUnits: 'base units' as const,
     ...amountIn(chain, tx.body),
     size: tx.size,
-    ...(receipt === undefined ? {} : mined(context, tx, receipt)),
+    ...(receipt === undefined ? {} : mined(context, { tx, minedAt, receipt })),
     signature,
     unknown: [
       ...(signature.classical.valid === null ? ['signature'] : []),
-      ...(isUntold(tx, receipt) ? ['moved'] : []),
+      ...(isUntold(chain, { tx, minedAt, receipt }) ? ['moved'] : []),
     ],
   }
 }
 
 function amountIn(chain: ChainReader, { kind, payload }: Transaction['body']) {
   if (!IN_COINS.has(kind) && !IN_TOKENS.has(kind)) return {}
-  const { amount, symbol = coinOf(chain).symbol } = payload as { readonly amount: bigint; readonly symbol?: string }
+  const fields = payload as { readonly amount?: bigint; readonly deposit?: bigint; readonly symbol?: string }
+  const { deposit = 0n, amount = deposit, symbol = coinOf(chain).symbol } = fields
   const asset = assetNamed(chain, symbol)
   return asset === undefined ? {} : { amount: assetAmount(asset, amount) }
 }
@@ -131,18 +132,21 @@ function amountIn(chain: ChainReader, { kind, payload }: Transaction['body']) {
 /** Kinds whose receipts do not show all that they move: settled escrows, a new token's burn, bridge refunds. */
 const UNTOLD: ReadonlySet<TxKind> = new Set(['agent_receipt', 'token_create', 'bridge_cancel'])
 
-function isUntold({ body: { kind } }: Transaction, receipt: Found['receipt']): boolean {
-  return receipt?.code === OUTCOME_OK && UNTOLD.has(kind)
+function isUntold(chain: ChainReader, { tx, minedAt, receipt }: Found): boolean {
+  const { kind } = tx.body
+  const isUnknown = kind === 'tab_claim' && minedAt !== null && !tellsClaims(chain, minedAt)
+  return receipt?.code === OUTCOME_OK && (isUnknown || UNTOLD.has(kind))
 }
 
 function movementsIn({ chain }: ServiceContext, tx: Transaction, receipt: ReceiptOf<'transaction'>) {
   return movementsOf(chain, tx, receipt).map((movement) => movementFacts(chain, movement))
 }
 
-function mined(context: ServiceContext, tx: Transaction, receipt: ReceiptOf<'transaction'>) {
+function mined(context: ServiceContext, found: Found & { readonly receipt: ReceiptOf<'transaction'> }) {
+  const { tx, receipt } = found
   const { fee, burned, rate, weight, code, entries } = receipt
   return {
-    ...(isUntold(tx, receipt) ? {} : { moved: movementsIn(context, tx, receipt) }),
+    ...(isUntold(context.chain, found) ? {} : { moved: movementsIn(context, tx, receipt) }),
     fee: { amount: coins(context, fee), burned: coins(context, burned), rate: rate.toString(), weight },
     receipt: { success: code === OUTCOME_OK, code: outcomeCode(code) ?? null, entries: [...entries] },
   }

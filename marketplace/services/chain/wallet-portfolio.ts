@@ -55,6 +55,7 @@ const RESULT = Type.Object({
   ),
   totalStaked: VALUED,
   pendingRewards: VALUED,
+  inTabs: VALUED,
   lp: Type.Array(
     Type.Object({
       pool: Type.String(),
@@ -67,7 +68,12 @@ const RESULT = Type.Object({
   tokens: Type.Array(VALUED),
   totalUsd: Type.Number({ minimum: 0 }),
   unpriced: Type.Array(SYMBOL),
-  truncated: Type.Object({ tokens: Type.Boolean(), positions: Type.Boolean(), stakes: Type.Boolean() }),
+  truncated: Type.Object({
+    tokens: Type.Boolean(),
+    positions: Type.Boolean(),
+    stakes: Type.Boolean(),
+    tabs: Type.Boolean(),
+  }),
   unknown: UNKNOWN,
 })
 
@@ -114,6 +120,7 @@ async function portfolio({ chain }: ServiceContext, text: string) {
     staked: stakesJson(held),
     totalStaked: valuedJson(held.staked),
     pendingRewards: valuedJson(held.pendingRewards),
+    inTabs: valuedJson(held.inTabs),
     lp: held.positions.map(({ row, shares, x, y, valueUsdMicros }) => ({
       pool: row.name,
       poolId: row.poolId,
@@ -140,7 +147,7 @@ export const walletPortfolio = defineService<string, typeof RESULT>({
   serviceId: ID,
   name: 'Wallet portfolio',
   description:
-    'Balance, stakes with pending rewards, pool positions with underlying amounts, tokens, prices and total in dollars. What pools price counts for at most what they hold (depthUsd), below 10000 dollars with confidence low; what has no price is listed, never counted as 0.',
+    'Balance, stakes with pending rewards, coins locked in open tabs, pool positions with underlying amounts, tokens, prices and total in dollars. What pools price counts for at most what they hold (depthUsd), below 10000 dollars with confidence low; what has no price is listed, never counted as 0.',
   brief: 'Values an address: balance, stakes, pool positions and tokens, in dollars.',
   words: 'holdings account net worth assets',
   capability: 'portfolio',
@@ -163,6 +170,7 @@ export const walletPortfolio = defineService<string, typeof RESULT>({
     ],
     totalStaked: { ...COIN, amount: '400', ...PRICED, valueUsd: 100 },
     pendingRewards: { ...COIN, amount: '0.75', ...PRICED, valueUsd: 0.1875 },
+    inTabs: { ...COIN, amount: '10', ...PRICED, valueUsd: 2.5 },
     lp: [
       {
         pool: 'FAR-FUSD-30',
@@ -184,9 +192,9 @@ export const walletPortfolio = defineService<string, typeof RESULT>({
         ...{ depthUsd: null, confidence: null, valueUsd: null },
       },
     ],
-    totalUsd: 600.3125,
+    totalUsd: 602.8125,
     unpriced: ['GLASS'],
-    truncated: { tokens: false, positions: false, stakes: false },
+    truncated: { tokens: false, positions: false, stakes: false, tabs: false },
     unknown: ['value of GLASS'],
   },
   timeoutMs: 2_000,

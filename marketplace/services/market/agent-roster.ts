@@ -27,8 +27,10 @@ const RESULT = Type.Object({
       capabilities: Type.Array(Type.String()),
       services: Type.Integer(),
       provenCalls: Type.Integer(),
+      provenCallsByTab: Type.Integer(),
       provenCallsStable: Type.Null(),
       volumeNative: COIN_AMOUNT,
+      burnedByTab: COIN_AMOUNT,
       volumeStable: Type.Null(),
       distinctPayers: Type.Integer(),
       successRatePct: orNull(PERCENT),
@@ -43,11 +45,11 @@ const RESULT = Type.Object({
 })
 
 const BASIS =
-  'Calls that an agent pays to itself do not count. Refunds are calls reported failed or expired; distinctPayers counts a caller once, however many services of the agent it has called. Calls on stable rails of other chains leave no trace here.'
+  'Calls that an agent pays to itself do not count. provenCalls and volumeNative include calls on tabs; these are cheaper to fake, so weigh them by burnedByTab. Success rate, refunds and distinctPayers are those of single calls. Refunds are calls reported failed or expired; distinctPayers counts a caller once, however many services of the agent it has called. Calls on stable rails of other chains leave no trace here.'
 
 function rosterRow(context: ServiceContext, facts: AgentFacts) {
   const { agentId, agent, capabilities, statistics, services, record } = facts
-  const { successPpm, failed, expired } = record
+  const { successPpm, failed, expired, byTab } = record
   const since = entryAt(context.chain, agent.registeredAt).header
   return {
     id: agentId,
@@ -56,8 +58,10 @@ function rosterRow(context: ServiceContext, facts: AgentFacts) {
     capabilities: [...capabilities],
     services: services.filter(({ service }) => !service.retired).length,
     provenCalls: statistics.calls,
+    provenCallsByTab: byTab.provenCalls,
     provenCallsStable: null,
     volumeNative: coins(context, statistics.volume),
+    burnedByTab: coins(context, byTab.burned),
     volumeStable: null,
     distinctPayers: record.payers,
     successRatePct: successPpm === null ? null : percent(successPpm, PPM),
@@ -115,8 +119,10 @@ export const agentRoster = defineService({
         capabilities: ['explorer', 'search'],
         services: 25,
         provenCalls: 410,
+        provenCallsByTab: 120,
         provenCallsStable: null,
         volumeNative: '98.4',
+        burnedByTab: '0.024',
         volumeStable: null,
         distinctPayers: 31,
         successRatePct: 99.2682,

@@ -59,7 +59,7 @@ const RESULT = Type.Object({
 })
 
 const BASIS = {
-  pct: '100 x amount / supply, pools, stakes and escrows included in the supply',
+  pct: '100 x amount / supply, pools, stakes, escrows and tabs included in the supply',
   hhi: 'sum of (100 x share)^2 over the covered holders, shares of what these hold together',
   gini: 'over the covered holders',
 }
@@ -135,7 +135,7 @@ export const holderStats = defineService<string | null, typeof RESULT>({
   serviceId: ID,
   name: 'Holder statistics',
   description:
-    'Holder count, the ten largest wallets and their share of the supply, HHI and Gini over up to 10000 holders, and what no wallet holds (pools, stakes, escrows).',
+    'Holder count, the ten largest wallets and their share of the supply, HHI and Gini over up to 10000 holders, and what no wallet holds (pools, stakes, escrows, tabs).',
   brief: 'Counts the holders of a token and tells the largest wallets and how concentrated it is.',
   words: 'distribution concentration rich list owners top holds owns most biggest fusd far',
   capability: 'analytics',

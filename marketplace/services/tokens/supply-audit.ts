@@ -49,7 +49,7 @@ const RESULT = Type.Object({
 })
 
 const RULE =
-  'minted - burned equals the sum over all addresses, pools, reserves, stakes, rewards and escrows, added up anew for this answer'
+  'minted - burned equals the sum over all addresses, pools, reserves, stakes, rewards, escrows and tabs, added up anew for this answer'
 
 async function audited(chain: ChainReader, row: AssetRow, budget: number) {
   const { database } = chain

@@ -1,17 +1,18 @@
 import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { type AccountSigner, addressOfSigner } from '../../../consensus/tx/sign.ts'
-import { askNode, fieldsOf, postJson, type Transport } from '../http.ts'
+import { askNode, fieldsOf, type NodeAnswer, postJson, type Transport } from '../http.ts'
 import { NodeClient } from '../node-client.ts'
 import { baseOf } from './agreement.ts'
 import { Ceilings } from './ceilings.ts'
 import { CoinPrice } from './dollars.ts'
-import { FarthingError, InterruptedPaymentError, VerificationError } from './errors.ts'
+import { FarthingError, InterruptedPaymentError, PaymentRequiredError, VerificationError } from './errors.ts'
 import { followEvents } from './event-feed.ts'
 import { memoryJournal, withFaults } from './journal.ts'
 import { payingTools } from './mcp.ts'
 import { factsOf } from './networks.ts'
 import {
   ALLOW_KINDS,
+  AUTOMATIC_KINDS,
   CEILING_KINDS,
   checkCall,
   checkGiven,
@@ -24,7 +25,7 @@ import {
   PAID_FETCH_KINDS,
 } from './options.ts'
 import { type PaidFetchParts, payingFetch } from './paid-fetch.ts'
-import { committedText, Payer } from './payer.ts'
+import { committedText, Payer, type PayerParts } from './payer.ts'
 import { readQuote } from './quotes.ts'
 import { checkReceipt, receiptOf } from './receipts.ts'
 import { errorOfAnswer, errorOfFault } from './refusals.ts'
@@ -51,6 +52,10 @@ import type {
   ToolCaller,
   VerifiedReceipt,
 } from './shapes.ts'
+import type { Tab } from './tabs/tab.ts'
+import type { AutomaticTabs, CallNote, RecoveredTab, TabOptions } from './tabs/tab-types.ts'
+import { readTabOffer, voucherPayload } from './tabs/tab-wire.ts'
+import { isFallback, type RecoverOptions, Tabs } from './tabs/tabs.ts'
 import type { Patience } from './waiting.ts'
 
 /** Options of a client. Only `baseUrl` is required. Without a wallet, a client can quote and read. */
@@ -77,12 +82,24 @@ export interface ClientOptions extends CeilingOptions {
   readonly settleMs?: number
   /** Whether paid answers are verified. Default true. */
   readonly verify?: boolean
+  /** Opens a tab after the third call to one agent, and uses it from then on. Default: no tab is opened by itself. */
+  readonly tabs?: AutomaticTabs
+}
+
+/** A payment from a tab for a call that another client makes. */
+export interface TabProof {
+  /** The member `payload` of the payment. */
+  readonly payload: Readonly<Record<string, unknown>>
+  /** Takes the answer. True if the call should be asked for anew. */
+  readonly settled: (answer: NodeAnswer) => Promise<boolean>
 }
 
 /** A payment to resume. Its id is enough if the journal has it. */
 export type Resumable = Pick<Payment, 'txId'> & Partial<Payment>
 
 const SETTLE_MS = 300_000
+/** How the payment of a call on a tab is named. */
+const TAB_CALL_ID = /^([0-9a-f]{64}):([0-9]{1,10})$/
 const OPTION_KINDS: Kinds<Required<ClientOptions>> = {
   ...{ baseUrl: KIND.text, wallet: KIND.signer, network: KIND.network, allow: KIND.fields },
   ...{
@@ -93,12 +110,17 @@ const OPTION_KINDS: Kinds<Required<ClientOptions>> = {
     dryRun: KIND.toggle,
     onPay: KIND.work,
   },
-  ...{ settleMs: KIND.count, verify: KIND.toggle, ...CEILING_KINDS },
+  ...{ settleMs: KIND.count, verify: KIND.toggle, tabs: KIND.fields, ...CEILING_KINDS },
 }
 
 /** Makes a client. Errors: `invalid_option`. */
 export function createClient(options: ClientOptions): AgentClient {
   return new AgentClient(options)
+}
+
+function checkAutomatic(tabs: AutomaticTabs): void {
+  checkOptions('tabs', tabs, AUTOMATIC_KINDS)
+  checkGiven('tabs', 'maxDeposit', tabs.maxDeposit, AUTOMATIC_KINDS.maxDeposit)
 }
 
 /**
@@ -113,12 +135,14 @@ export class AgentClient {
   readonly #client: NodeClient
   readonly #journal: PaymentJournal
   readonly #payer: Payer
+  readonly #tabs: Tabs
   /** Quotes that this client fetched from its own node. No field of a quote could prove that. */
   readonly #own = new WeakSet<Quote>()
 
   constructor(options: ClientOptions) {
     checkOptions('createClient', options, OPTION_KINDS)
     checkOptions('allow', options.allow ?? {}, ALLOW_KINDS)
+    if (options.tabs !== undefined) checkAutomatic(options.tabs)
     checkGiven('createClient', 'baseUrl', options.baseUrl, KIND.text)
     this.#options = options
     this.#baseUrl = baseOf(options.baseUrl)
@@ -127,7 +151,7 @@ export class AgentClient {
     this.#transport = { ...(fetch && { fetch }), ...(signal && { signal }) }
     this.#client = new NodeClient(this.#baseUrl, this.#transport)
     this.#journal = withFaults(options.journal ?? memoryJournal())
-    this.#payer = new Payer({
+    const parts: PayerParts = {
       facts: this.#facts,
       client: this.#client,
       wallet: options.wallet ?? null,
@@ -145,7 +169,11 @@ export class AgentClient {
           ? this.quote(quote.serviceId, quote.request ?? '')
           : Promise.resolve(quote),
       checkEnded: () => this.#checkEnded(),
-    })
+    }
+    this.#payer = new Payer(parts)
+    const inTurn: Payer['inTurn'] = (work) => this.#payer.inTurn(work)
+    const more = { transport: this.#transport, inTurn, patience: () => this.#patience() }
+    this.#tabs = new Tabs({ ...parts, ...more }, options.tabs ?? null, parts.ceilings.perCall)
   }
 
   get network(): NetworkFacts {
@@ -211,8 +239,62 @@ export class AgentClient {
   /** Quotes, pays and settles. If no answer comes after the payment, pass the error's `payment` to {@link resume}. */
   async call<R = unknown>(serviceId: string, request = '', ...more: readonly never[]): Promise<CallResult<R>> {
     checkCall('call', serviceId, request, more)
-    const { record } = await this.#payer.pay(await this.quote(serviceId, request))
-    return this.#settle(record)
+    const onTab = await this.#callOnTab<R>(serviceId, request)
+    if (onTab !== null) return onTab
+    const quote = await this.quote(serviceId, request)
+    const { record } = await this.#payer.pay(quote)
+    const answer = await this.#settle<R>(record)
+    this.#tabs.counted(serviceId, quote.agentId)
+    return answer
+  }
+
+  /**
+   * Locks a deposit with an agent for many calls that are answered at once, and waits for its block. The deposit counts for the
+   * limits. Errors: `no_tab_terms`, `deposit_low`, `over_tab_limit`, and those of a payment.
+   */
+  openTab(agentId: string, options: TabOptions, ...more: readonly never[]): Promise<Tab> {
+    checkGiven('openTab', 'agentId', agentId, KIND.text)
+    return this.#tabs.open(agentId, options, ...more)
+  }
+
+  /** The tabs that the journal knows, those that have ended too. */
+  tabs(...more: readonly never[]): Promise<readonly Tab[]> {
+    checkNoMore('tabs', more)
+    return this.#tabs.list()
+  }
+
+  /** One of the tabs that the journal knows. Errors: `tab_unknown`. */
+  async tab(tabId: string, ...more: readonly never[]): Promise<Tab> {
+    checkGiven('tab', 'tabId', tabId, KIND.text)
+    checkNoMore('tab', more)
+    const tab = await this.#tabs.find(tabId)
+    if (tab !== undefined) return tab
+    throw new FarthingError('the journal does not know this tab: see recoverTabs', { code: 'tab_unknown' })
+  }
+
+  /** An open tab with an agent. Null if there is none. */
+  async tabWith(agentId: string, ...more: readonly never[]): Promise<Tab | null> {
+    checkGiven('tabWith', 'agentId', agentId, KIND.text)
+    checkNoMore('tabWith', more)
+    return (await this.#tabs.usable(agentId)) ?? null
+  }
+
+  /**
+   * Finds the tabs of this wallet on the chain, also without a journal, and asks their sellers how they stand. A wallet of
+   * several keys and a remote signer find only what their journal knows.
+   */
+  recoverTabs(options: RecoverOptions = {}, ...more: readonly never[]): Promise<readonly RecoveredTab[]> {
+    return this.#tabs.recover(options, ...more)
+  }
+
+  /** Pays an offer of a tab for a call that another client makes: see `nativeTabScheme`. Errors: `no_tab`, those of a call. */
+  async tabProof(offer: Readonly<Record<string, unknown>>, request: string): Promise<TabProof> {
+    const read = readTabOffer({ accepts: [offer] }, this.#facts)
+    if (read === undefined)
+      throw new PaymentRequiredError('this is no offer of tabs that this client understands', { code: 'no_tab_offer' })
+    const tab = await this.#tabs.forOffer(read)
+    const call: CallNote = await tab.voucherFor(read, request)
+    return { payload: voucherPayload(call), settled: (answer) => tab.settled(call, answer) }
   }
 
   /**
@@ -222,6 +304,8 @@ export class AgentClient {
   async resume<R = unknown>(payment: Resumable, ...more: readonly never[]): Promise<CallResult<R>> {
     checkGiven('resume', 'payment', payment, KIND.payment)
     checkNoMore('resume', more)
+    const onTab = await this.#resumedOnTab<R>(payment)
+    if (onTab !== null) return onTab
     const kept = await this.#kept(payment, ![payment.secret, payment.serviceId, payment.request].includes(undefined))
     const { secret, serviceId, request } = { ...kept, ...payment }
     if (secret === undefined || serviceId === undefined || request === undefined) {
@@ -391,6 +475,28 @@ export class AgentClient {
     } catch {
       // A failing journal must not cost the caller the paid answer. The payment stays resumable.
     }
+  }
+
+  /** Null if the call is to be paid by itself. */
+  async #callOnTab<R>(serviceId: string, request: string): Promise<CallResult<R> | null> {
+    if (this.#options.tabs === undefined) return null
+    try {
+      const tab = await this.#tabs.forCall(serviceId, request)
+      return tab === null ? null : await tab.call<R>(serviceId, request)
+    } catch (error) {
+      if (isFallback(error)) return null
+      throw error
+    }
+  }
+
+  /** A payment from a tab is named by its tab, and in `quoteId` by its number. */
+  async #resumedOnTab<R>({ quoteId = '' }: Resumable): Promise<CallResult<R> | null> {
+    const [, tabId, seq] = TAB_CALL_ID.exec(quoteId) ?? []
+    if (tabId === undefined) return null
+    const tab = await this.tab(tabId)
+    const [answer] = await tab.resume<R>(Number(seq))
+    if (answer !== undefined) return answer
+    throw new FarthingError('this call on the tab has its receipt, or was refused', { code: 'payment_unknown' })
   }
 
   #checkEnded(): void {

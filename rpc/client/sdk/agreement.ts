@@ -75,11 +75,13 @@ export function baseOf(url: string): string {
 }
 
 /** x402 version 1 has one word for the native network, version 2 one for each chain id. */
-function isNetwork(network: unknown, { name, chainId }: NetworkFacts): boolean {
+/** Whether x402 terms are for a network. */
+export function isNetwork(network: unknown, { name, chainId }: NetworkFacts): boolean {
   return network === undefined || ['mainnet', name, `farthing:${chainId}`].includes(network as string)
 }
 
-function checkAllowed(list: keyof AllowList, allowed: AllowList[typeof list], names: readonly string[]): void {
+/** Refuses what an allow-list does not name. Errors: `not_allowed`. */
+export function checkAllowed(list: keyof AllowList, allowed: AllowList[typeof list], names: readonly string[]): void {
   if (allowed === undefined || names.some((name) => allowed.includes(name))) return
   throw new SpendLimitError(`not paid: allow.${list} does not list ${names.join(' or ')}`, { code: 'not_allowed' })
 }

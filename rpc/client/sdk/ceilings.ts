@@ -19,6 +19,8 @@ const DEFAULTS = {
   maxPerDayUsd: 5,
   maxPerCallCoins: '100',
   maxPerDayCoins: '1000',
+  maxPerTabUsd: 1,
+  maxPerTabCoins: '100',
   maxFee: '0.1',
 } as const
 
@@ -27,9 +29,12 @@ export class Ceilings {
   readonly feeMax: bigint
   /** Whether the options bound the coins of a call. Only then is a call paid without a dollar price. */
   readonly pinsCoins: boolean
+  /** Whether the options bound the coins of a tab. */
+  readonly pinsTabs: boolean
   readonly #options: Required<CeilingOptions>
   readonly #perCall: bigint
   readonly #perDay: bigint
+  readonly #perTab: bigint
   readonly #facts: Pick<NetworkFacts, 'decimals' | 'ticker'>
 
   constructor(options: CeilingOptions, facts: Pick<NetworkFacts, 'decimals' | 'ticker'>) {
@@ -38,14 +43,27 @@ export class Ceilings {
     this.#options = { ...DEFAULTS, ...given }
     this.#facts = facts
     this.pinsCoins = options.maxPerCallCoins !== undefined
+    this.pinsTabs = options.maxPerTabCoins !== undefined
     this.#perCall = this.#units('maxPerCallCoins')
     this.#perDay = this.#units('maxPerDayCoins')
+    this.#perTab = this.#units('maxPerTabCoins')
     this.feeMax = this.#units('maxFee')
+  }
+
+  /** Most base units of one call. */
+  get perCall(): bigint {
+    return this.#perCall
   }
 
   /** `spent` holds the last 24 hours. Errors: `over_call_limit`, `over_day_limit`, `price_unknown`. */
   check(cost: Cost, spent: readonly PaymentRecord[]): void {
-    const { maxPerCallUsd, maxPerDayUsd, maxPerCallCoins, maxPerDayCoins } = this.#options
+    this.checkCall(cost)
+    this.#checkDay(cost, spent)
+  }
+
+  /** For a call on a tab: what the tab locks was counted for the day before. Errors: `over_call_limit`, `price_unknown`. */
+  checkCall(cost: Cost): void {
+    const { maxPerCallUsd, maxPerCallCoins } = this.#options
     if (cost.usd === null && !this.pinsCoins)
       throw limit('price_unknown', 'no node says what it costs in dollars; set maxPerCallCoins to pay by coins alone')
     const usd = cost.usd ?? 0
@@ -53,6 +71,26 @@ export class Ceilings {
       throw limit('over_call_limit', `it costs ${dollars(usd)} dollars, maxPerCallUsd is ${maxPerCallUsd}`)
     if (cost.units > this.#perCall)
       throw limit('over_call_limit', `it costs ${this.#coins(cost.units)}, maxPerCallCoins is ${maxPerCallCoins}`)
+  }
+
+  /**
+   * For what locks coins in a tab. `cost` is added now, `locked` is what the tab then holds in all. Errors: `over_tab_limit`,
+   * `over_day_limit`, `price_unknown`.
+   */
+  checkTab(cost: Cost, locked: Cost, spent: readonly PaymentRecord[]): void {
+    const { maxPerTabUsd, maxPerTabCoins } = this.#options
+    if (locked.usd === null && !this.pinsTabs)
+      throw limit('price_unknown', 'no node says what it costs in dollars; set maxPerTabCoins to lock by coins alone')
+    if ((locked.usd ?? 0) > maxPerTabUsd)
+      throw limit('over_tab_limit', `it locks ${dollars(locked.usd ?? 0)} dollars, maxPerTabUsd is ${maxPerTabUsd}`)
+    if (locked.units > this.#perTab)
+      throw limit('over_tab_limit', `it locks ${this.#coins(locked.units)}, maxPerTabCoins is ${maxPerTabCoins}`)
+    this.#checkDay(cost, spent)
+  }
+
+  #checkDay(cost: Cost, spent: readonly PaymentRecord[]): void {
+    const { maxPerDayUsd, maxPerDayCoins } = this.#options
+    const usd = cost.usd ?? 0
     const day = spentIn(spent)
     if (day.usd + usd > maxPerDayUsd)
       throw limit(
@@ -70,7 +108,7 @@ export class Ceilings {
     return `${formatAmount(units, this.#facts.decimals)} ${this.#facts.ticker}`
   }
 
-  #units(name: 'maxPerCallCoins' | 'maxPerDayCoins' | 'maxFee'): bigint {
+  #units(name: 'maxPerCallCoins' | 'maxPerDayCoins' | 'maxPerTabCoins' | 'maxFee'): bigint {
     const parsed = parseAmount(this.#options[name], this.#facts.decimals)
     if (!parsed.ok) throw invalid(`createClient: ${name} must be coins as decimal text`)
     return parsed.value

@@ -2,6 +2,7 @@ import { FarthingError } from './errors.ts'
 import { parseRecord, recordText } from './journal.ts'
 import { checkGiven, KIND } from './options.ts'
 import type { PaymentJournal, PaymentRecord } from './shapes.ts'
+import { fileTabs } from './tabs/tab-journal.ts'
 
 interface FileSystem {
   mkdir(path: string, options: { readonly recursive: true; readonly mode: number }): Promise<unknown>
@@ -18,25 +19,31 @@ const FILE = /^payments-\d{4}-\d{2}-\d{2}\.jsonl$/
 const PRIVATE = { folder: 0o700, file: 0o600 }
 
 /**
- * A journal in a folder, for runtimes with Node's file system: one file of JSON lines a day. Each line is on disk before `put` resolves. It
+ * A journal in a folder, for runtimes with Node's file system: one file of JSON lines a day, and one for each tab. Each line is on disk before `put` resolves. It
  * holds payment secrets, so only the owner can read the folder. Several processes may share it. Files of the days before yesterday may be
  * deleted once none of their payments is open: the daily ceilings need the records of the last 24 hours.
  */
 export function fileJournal(folder: string): PaymentJournal {
   checkGiven('fileJournal', 'folder', folder, KIND.text)
   const fs = fileSystem()
+  const append = async (name: string, text: string): Promise<void> => {
+    await fs.mkdir(folder, { recursive: true, mode: PRIVATE.folder })
+    const file = await fs.open(`${folder}/${name}`, 'a', PRIVATE.file)
+    try {
+      await file.appendFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  }
+  const tabs = fileTabs({
+    append,
+    names: () => fs.readdir(folder).catch(unlessMissing([])),
+    text: (name) => fs.readFile(`${folder}/${name}`, 'utf8').catch(unlessMissing('')),
+  })
   return {
-    async put(record) {
-      await fs.mkdir(folder, { recursive: true, mode: PRIVATE.folder })
-      const file = await fs.open(`${folder}/${fileOf(record.atMs)}`, 'a', PRIVATE.file)
-      try {
-        // Begins with a line break, so that a line cut short by a crash does not spoil this one.
-        await file.appendFile(`\n${recordText(record)}\n`)
-        await file.sync()
-      } finally {
-        await file.close()
-      }
-    },
+    // Begins with a line break, so that a line cut short by a crash does not spoil this one.
+    put: (record) => append(fileOf(record.atMs), `\n${recordText(record)}\n`),
     async get(txId) {
       for (const name of (await names(fs, folder)).reverse()) {
         const found = (await read(fs, `${folder}/${name}`)).get(txId)
@@ -49,6 +56,7 @@ export function fileJournal(folder: string): PaymentJournal {
       const days = await Promise.all(files.map((name) => read(fs, `${folder}/${name}`)))
       return days.flatMap((records) => [...records.values()]).filter((record) => record.atMs >= atMs)
     },
+    tabs,
   }
 }
 

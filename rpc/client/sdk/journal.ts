@@ -3,6 +3,8 @@ import { DAY_MS } from './ceilings.ts'
 import { FarthingError } from './errors.ts'
 import { checkGiven, KIND } from './options.ts'
 import type { PaymentJournal, PaymentRecord } from './shapes.ts'
+import { memoryTabs, storageTabs } from './tabs/tab-journal.ts'
+import type { TabJournal } from './tabs/tab-types.ts'
 
 /** Maximum records of a journal in memory. Older ones are dropped, and their cost is kept in sums for a day. */
 const MEMORY_RECORDS_MAX = 10_000
@@ -29,6 +31,7 @@ export function memoryJournal(): PaymentJournal {
     },
     get: (txId) => records.get(txId),
     since: (atMs) => [...sums.values(), ...records.values()].filter((record) => record.atMs >= atMs),
+    tabs: memoryTabs(),
   }
 }
 
@@ -45,6 +48,15 @@ export function withFaults(journal: PaymentJournal): PaymentJournal {
     put: (record) => journal.put(record),
     get: (txId) => reading(() => journal.get(txId)),
     since: (atMs) => reading(() => journal.since(atMs)),
+    ...(journal.tabs === undefined ? {} : { tabs: tabsWithFaults(journal.tabs, reading) }),
+  }
+}
+
+function tabsWithFaults(tabs: TabJournal, reading: <T>(read: () => Promise<T> | T) => Promise<T>): TabJournal {
+  return {
+    append: (note) => tabs.append(note),
+    read: (tabId) => reading(() => tabs.read(tabId)),
+    list: () => reading(() => tabs.list()),
   }
 }
 
@@ -97,6 +109,7 @@ export function storageJournal(storage: KeyedTexts, prefix = 'farthing.payment.'
     },
     get: (txId) => parseRecord(storage.getItem(prefix + txId) ?? ''),
     since: (atMs) => all().filter((record) => record.atMs >= atMs),
+    tabs: storageTabs(storage, prefix),
   }
 }
 

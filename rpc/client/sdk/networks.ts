@@ -16,6 +16,7 @@ export function factsOf(network: NetworkName | NetworkFacts): NetworkFacts {
 }
 
 /** The facts that preparing a transaction needs. */
-export function paramsOf({ invokeTerms, weight, epochBlocks, ...names }: NetworkFacts): ClientParams {
-  return { ...names, steps: [{ rules: { tx: { weight, invokeTerms }, market: { epochBlocks } } }] }
+export function paramsOf({ invokeTerms, weight, epochBlocks, tabs, ...names }: NetworkFacts): ClientParams {
+  const tx = { weight, invokeTerms, ...(tabs === undefined ? {} : { tabs }) }
+  return { ...names, steps: [{ rules: { tx, market: { epochBlocks } } }] }
 }

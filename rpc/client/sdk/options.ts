@@ -2,6 +2,7 @@ import { unknownName } from '../../../consensus/primitives/likeness.ts'
 import { fieldsOf } from '../http.ts'
 import { FarthingError } from './errors.ts'
 import type { AllowList, CeilingOptions, EventOptions, PaidFetchOptions } from './shapes.ts'
+import type { AutomaticTabs, TabCallOptions, TabOptions } from './tabs/tab-types.ts'
 
 interface Kind {
   readonly what: string
@@ -50,9 +51,15 @@ const CARRIER: Kind = { what: 'header or body', is: (value) => value === 'header
 
 /** Options of the ceilings. */
 export const CEILING_KINDS: Kinds<Required<CeilingOptions>> = {
-  ...{ maxPerCallUsd: DOLLARS, maxPerDayUsd: DOLLARS },
-  ...{ maxPerCallCoins: COINS, maxPerDayCoins: COINS, maxFee: COINS },
+  ...{ maxPerCallUsd: DOLLARS, maxPerDayUsd: DOLLARS, maxPerTabUsd: DOLLARS },
+  ...{ maxPerCallCoins: COINS, maxPerDayCoins: COINS, maxPerTabCoins: COINS, maxFee: COINS },
 }
+/** Options of `openTab`. */
+export const TAB_KINDS: Kinds<Required<TabOptions>> = { deposit: COINS, term: KIND.count, closeDelay: KIND.count }
+/** Options of a call on a tab. */
+export const TAB_CALL_KINDS: Kinds<Required<TabCallOptions>> = { maxPrice: COINS }
+/** Options of automatic tabs. */
+export const AUTOMATIC_KINDS: Kinds<Required<AutomaticTabs>> = { maxDeposit: COINS, callsAhead: KIND.count }
 /** Options of `wrapFetch`. */
 export const PAID_FETCH_KINDS: Kinds<Required<PaidFetchOptions>> = { carrier: CARRIER, payment: KIND.payment }
 /** Options of `events`. */

@@ -77,9 +77,14 @@ export class Payer {
    * nothing paid; `payment_refused` if the node refuses it.
    */
   pay(quote: Quote, signal?: AbortSignal): Promise<SentPayment> {
-    const paid = this.#queue.then(() => this.#pay(quote, signal))
-    this.#queue = paid.catch(() => {})
-    return paid
+    return this.inTurn(() => this.#pay(quote, signal))
+  }
+
+  /** Does work that signs a transaction, when all before it is done: nonce and room under the ceilings are its own. */
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work)
+    this.#queue = done.catch(() => {})
+    return done
   }
 
   async #pay(quote: Quote, signal?: AbortSignal): Promise<SentPayment> {
@@ -249,7 +254,8 @@ export function transactionOf({ tx, txId }: Payment): Transaction {
   throw new FarthingError('the transaction of this payment is not known', { code: 'no_transaction' })
 }
 
-async function statusOn(node: NodeClient, { genesis, name }: NetworkFacts): Promise<StatusView> {
+/** Status of a node of this network. Errors: `other_network`. */
+export async function statusOn(node: NodeClient, { genesis, name }: NetworkFacts): Promise<StatusView> {
   const status = must(await node.status())
   if (status.genesis === genesis) return status
   throw new PaymentMismatchError(

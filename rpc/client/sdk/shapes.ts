@@ -1,5 +1,7 @@
+import type { TabCallFacts, TabJournal } from './tabs/tab-types.ts'
+
 /**
- * Public types of the SDK. This file imports nothing, so that the published types stand alone. Amounts are base units as
+ * Public types of the SDK. This file imports only types of its kind, so that the published types stand alone. Amounts are base units as
  * `bigint` unless their name says otherwise.
  */
 
@@ -18,6 +20,11 @@ export interface Signer {
     message: Uint8Array,
     context: Uint8Array,
   ): Promise<readonly { readonly keyIndex: number; readonly bytes: Uint8Array }[]>
+  /**
+   * Seed of the voucher key of the tab that this account opens with the transaction of a nonce: 32 bytes, always the same. A
+   * signer without this gets a random key, which only the journal knows.
+   */
+  voucherSeed?(genesis: string, nonce: bigint): Uint8Array | Promise<Uint8Array>
 }
 
 /** A seller's price for one call. The seller is not trusted: {@link Quote.usd} is the dearest price that it states. */
@@ -95,6 +102,8 @@ export interface PaymentJournal {
   get(txId: string): Promise<PaymentRecord | undefined> | PaymentRecord | undefined
   /** All records made at or after a time, in any order. */
   since(atMs: number): Promise<readonly PaymentRecord[]> | readonly PaymentRecord[]
+  /** Notes of tabs. A journal without them serves single payments only. */
+  readonly tabs?: TabJournal
 }
 
 /** Receipt of a paid call. Further fields are kept. */
@@ -126,10 +135,10 @@ export interface VerifiedReceipt {
   /** Names of the checks that failed. */
   readonly failed: readonly string[]
   readonly checks: {
-    /** The payment is in the block of the given header. */
-    readonly paymentInBlock: boolean
-    /** That header has the named block id and height, and its proof of work is valid. */
-    readonly headerWork: boolean
+    /** The payment is in the block of the given header. Null on a tab: a later claim commits to the receipt. */
+    readonly paymentInBlock: boolean | null
+    /** That header has the named block id and height, and its proof of work is valid. Null on a tab. */
+    readonly headerWork: boolean | null
     /** The result has the hash that the receipt names. */
     readonly resultHash: boolean
     /** The receipt names the service, caller, amount and payment of this call. */
@@ -148,6 +157,8 @@ export interface CallResult<R = unknown> {
   readonly payment: Payment
   /** Null if verification is off. */
   readonly verified: VerifiedReceipt | null
+  /** If the call was paid from a tab. */
+  readonly tab?: TabCallFacts
 }
 
 /** A service of the registry. Further fields are kept. */
@@ -232,6 +243,21 @@ export interface NetworkFacts {
   readonly pow: { readonly memoryKiB: number; readonly passes: number; readonly lanes: number }
   /** Easiest target of a block, hex. */
   readonly powLimit: string
+  /** Absent: the network has no tabs. */
+  readonly tabs?: TabNetworkFacts
+}
+
+/** The rules about tabs that a client needs. */
+export interface TabNetworkFacts {
+  /** Least deposit in base units, decimal text. */
+  readonly depositMin: string
+  /** Allowed terms in blocks, ascending. */
+  readonly terms: readonly number[]
+  /** Allowed close delays in blocks, ascending. */
+  readonly closeDelays: readonly number[]
+  readonly perVoucher: number
+  readonly openReturn: number
+  readonly closeMove: number
 }
 
 /** Spending limits. Every limit has a default. */
@@ -244,6 +270,10 @@ export interface CeilingOptions {
   readonly maxPerCallCoins?: string
   /** Maximum coins in any 24 hours, decimal text. Default 1000. */
   readonly maxPerDayCoins?: string
+  /** Maximum dollars that one tab locks. Default 1. What is locked counts for the day. */
+  readonly maxPerTabUsd?: number
+  /** Maximum coins that one tab locks, decimal text. Default 100. */
+  readonly maxPerTabCoins?: string
   /** Maximum fee of one transaction in coins, decimal text. Default 0.1. */
   readonly maxFee?: string
 }

@@ -9,6 +9,7 @@ import type { Page } from '../../../consensus/state/page.ts'
 import type { PageId } from '../../../consensus/state/tree.ts'
 import { ROOT_PAGE, updateTreeNow } from '../../../consensus/state/tree.ts'
 import type { StateChange } from '../../../consensus/state/view.ts'
+import { lockedIn, TABS, type Tab } from '../../../marketplace/ledger/tab-records.ts'
 import type { Command } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { IndexAudit, type IndexReport } from '../index-audit.ts'
@@ -23,6 +24,8 @@ export interface AuditReport {
   readonly brokenAssets: readonly { readonly asset: string; readonly sum: string }[]
   /** Invariants of ledgers that break over all records: escrow and stake sums, pool shares, custody. */
   readonly brokenInvariants: readonly string[]
+  /** Open tabs, and base units that they lock, added up over their records. */
+  readonly tabs: { readonly open: number; readonly locked: string }
   /** State root computed from the records, and the one in the header of the head. */
   readonly computedStateRoot: string
   readonly headerStateRoot: string
@@ -51,12 +54,22 @@ class TreeBuilder {
 
 class LedgerSums {
   readonly #balance = new Balance()
+  #open = 0
+  #locked = 0n
   // As changes from an empty state, the records themselves can be given to the invariants.
   readonly #changes: ValueChange[] = []
 
   add({ table, key }: Pick<StateChange, 'table' | 'key'>, value: unknown): void {
     this.#balance.count(table, key, value, 1n)
+    if (table.prefix === TABS.prefix) {
+      this.#open += 1
+      this.#locked += lockedIn(value as Tab)
+    }
     if (!CROWDED.has(table.prefix)) this.#changes.push({ table, key, before: undefined, after: value })
+  }
+
+  get tabs(): AuditReport['tabs'] {
+    return { open: this.#open, locked: this.#locked.toString() }
   }
 
   broken({ modules, at }: RuleBook, height: number): Pick<AuditReport, 'brokenAssets' | 'brokenInvariants'> {
@@ -104,6 +117,7 @@ export async function auditState({ database, ruleBook }: ChainReader): Promise<A
     blockId: id,
     records,
     ...broken,
+    tabs: sums.tabs,
     computedStateRoot: tree.root,
     headerStateRoot: header.stateRoot,
     indexes,

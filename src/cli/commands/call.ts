@@ -21,13 +21,13 @@ import { type Command, type CommandContext, FEE_FLAG, feeFlag, nodeUrl, RPC_FLAG
 import { EXIT } from '../exit-codes.ts'
 import { givenFlags, nodeHint } from '../place.ts'
 import { resultLines } from '../result-text.ts'
+import { callOnTab } from '../tab-calls.ts'
+import { hasTabs, PRICE_MAX_DEFAULT, settled, tabClient } from '../tab-client.ts'
 import { readServiceId, usage } from '../values.ts'
 import { importDevWallets, unlockWallet, walletName } from '../wallets.ts'
 
 const USAGE = 'usage: farthing call <service> [request]'
 const SECRET_BYTES = 32
-/** Default of --max-price in coins. The seller sets the price, so it needs a limit. */
-const PRICE_MAX_DEFAULT = '100'
 /** How long the command waits for the answer of a paid call. Later, --tx takes it up again. */
 const SETTLE_MS_MAX = 300_000
 
@@ -46,6 +46,7 @@ export const callCommand: Command = {
     tx: 'Take up a call that was paid before, by its payment',
     json: 'Print one JSON object with result, receipt, quote, verified; with --no-pay the quote',
     'no-pay': 'Show the quote and stop',
+    'no-tab': 'Pay this call by itself, also where a tab with its agent is open',
     ...FILE_FLAGS,
   },
   run: async (context) => {
@@ -78,11 +79,27 @@ async function buy(context: CommandContext): Promise<number | Fault> {
   const quoted = await quote(client, context)
   if (!quoted.ok) return quoted.fault
   if (flags['no-pay'] !== undefined) return showQuote(context, quoted.value)
+  const onTab = flags['no-tab'] === undefined ? await payFromTab(context, quoted.value) : null
+  if (onTab !== null) return onTab
   const record = await pay(client, context, quoted.value)
   if (!record.ok) return record.fault
   const { txId } = record.value.tx
   note(`paid with ${txId}; waiting for its block (if interrupted: ${resumeHint(context, txId)})`)
   return settle(client, context, record.value)
+}
+
+/** From an open tab with the agent of a quote. Null if there is none, or the call does not fit on it. */
+async function payFromTab(
+  context: CommandContext,
+  { agentId, serviceId }: ClientQuote,
+): Promise<number | Fault | null> {
+  if (!(await hasTabs(context))) return null
+  const agent = await tabClient(context, true)
+  if (!agent.ok) return agent.fault
+  const tab = await settled(context, () => agent.value.tabWith(agentId))
+  if (!tab.ok || tab.value === null) return null
+  context.note(`paid from the tab ${tab.value.tabId} with ${agentId}; --no-tab pays a call by itself`)
+  return callOnTab(context, tab.value, { serviceId, request: context.words[1] ?? '' })
 }
 
 /** A fault if the node is on another network than the command, such as after a typo in --rpc. */

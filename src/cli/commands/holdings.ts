@@ -20,20 +20,21 @@ import {
 import { accountPath } from '../session.ts'
 import { doubtOf, doubtText, THIN } from '../token-text.ts'
 
-/** `farthing wallet holdings`: coins, tokens, pool shares and stakes of a wallet or of any address. */
+/** `farthing wallet holdings`: coins, tokens, pool shares, stakes and open tabs of a wallet or of any address. */
 export const walletHoldingsCommand = readingCommand({
   name: 'wallet holdings',
   usage: '[address]',
   wordsMax: 1,
-  about: 'List coins, tokens, pool shares and stakes',
+  about: 'List coins, tokens, pool shares, stakes and open tabs',
   example: 'wallet holdings',
   flags: WALLET_FLAG,
   path: (context) => accountPath(context, 'holdings'),
-  rows: ({ native, tokens, positions, stakes, totalUsd, unpriced }) => [
+  rows: ({ native, tokens, positions, stakes, tabs, totalUsd, unpriced }) => [
     ['WHAT', 'HOW MUCH', 'USD'],
     ...[fieldsOf(native), ...itemsOf(tokens)].map(assetRow),
     ...itemsOf(positions).map(positionRow),
     ...itemsOf(stakes).map(stakeRow),
+    ...itemsOf(tabs).map(tabRow),
     ['total', totalText(itemsOf(tokens), unpriced), cellOf(totalUsd)],
   ],
 })
@@ -57,6 +58,10 @@ function positionRow({ pool, shares, x, y, valueUsd }: Fields): readonly string[
 
 function stakeRow({ tier, staked, pending, valueUsd }: Fields): readonly string[] {
   return [`stake in tier ${cellOf(tier)}`, `${unitsCell(staked)} (to claim ${unitsCell(pending)})`, cellOf(valueUsd)]
+}
+
+function tabRow({ agentId, locked, dueAt }: Fields): readonly string[] {
+  return [`tab with ${cellOf(agentId)}`, `${unitsCell(locked)} (until height ${cellOf(dueAt)})`, '-']
 }
 
 /** Most lines of a history: the largest page of the node. */

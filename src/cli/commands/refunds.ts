@@ -64,7 +64,7 @@ async function openStore({ config, params }: CommandContext): Promise<Result<Sto
   if (!(await isInitialised(config.dataDir)))
     return fail(fault('storage/not-initialised', { folder: config.dataDir, flags: '' }))
   try {
-    return ok(await claimsOpener(config, params.name)(folderPaths(config.dataDir).stable, DOLLAR_CLAIMS))
+    return ok(await claimsOpener(config, params.name).openClaims(folderPaths(config.dataDir).stable, DOLLAR_CLAIMS))
   } catch (error) {
     return fail(error instanceof ClaimsAway ? error.fault : storageFault(config.dataDir, error))
   }

@@ -43,6 +43,8 @@ const OF_THE_STATE: ReadonlySet<FaultCode> = new Set<FaultCode>([
   'tx/fee-rate-below-base',
   'tx/fee-unpayable',
   'tx/keys-missing',
+  'mempool/tab-waits',
+  'mempool/claim-spent',
 ])
 /** Refusals for fees and room. Another node may accept the same transaction. */
 const OF_THE_FEE: ReadonlySet<FaultCode> = new Set<FaultCode>([

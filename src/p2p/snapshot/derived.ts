@@ -118,7 +118,7 @@ export function stateIndexWrites(
 ): readonly Write[] {
   const overState = ruleBook.indexes.filter((index) => 'changesOf' in index)
   const { block } = ruleBook.genesis
-  const connected = { block, receipts: [], changes, parentState: new MemoryState() }
+  const connected = { block, receipts: [], changes, parentState: new MemoryState(), rules: ruleBook.at(0) }
   return connectIndexes(overState, connected, (key) => store.get(key)).writes
 }
 

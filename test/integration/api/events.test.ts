@@ -7,12 +7,18 @@ import { seeded } from '../../sim/miners.ts'
 import { ask, verdict } from '../../support/api.ts'
 import { ApiServer, OPERATOR_TOKEN } from '../../support/api-server.ts'
 import { importAll, mineBranch, PROVEN_WORK } from '../../support/branches.ts'
-import { escrowHistory } from '../../support/closings.ts'
+import { escrowHistory, tabHistory, toldMoves } from '../../support/closings.ts'
 import { EventFeed } from '../../support/event-feed.ts'
 import { until } from '../../support/processes.ts'
 import { RandomChain, restlessRuleBook } from '../../support/random-chain.ts'
 
 const EVENTS = '/api/v1/events'
+
+interface TabView {
+  readonly agentId: string
+  readonly payer: string
+  readonly end: { readonly returned: { readonly units: string } } | null
+}
 const servers: ApiServer[] = []
 const feeds: EventFeed[] = []
 
@@ -69,7 +75,9 @@ describe('the stream of events', () => {
     expect(feed.events.filter(({ event }) => event === 'receipt')).toHaveLength(
       hows.filter((how) => how === 'delivered').length,
     )
-    for (const { event, id, data } of feed.events.filter(({ event: name }) => name !== 'block')) {
+    for (const { event, id, data } of feed.events.filter(
+      ({ event: name }) => name === 'receipt' || name === 'refund',
+    )) {
       const { body } = await ask<{ status: string; transaction: { sender: string; payload: Record<string, unknown> } }>(
         server.url,
         `/api/v1/tx/${data.txId}`,
@@ -79,6 +87,16 @@ describe('the stream of events', () => {
       if (event === 'refund') expect(data).toMatchObject({ amount, caller: body.transaction.sender })
       const block = await ask<{ height: number }>(server.url, `/api/v1/blocks/${id.split('.')[0]}`)
       expect(data.height).toBe(block.body.height)
+    }
+    const steps = feed.events.flatMap(({ event, data }) => (event === 'tab' ? [data] : []))
+    expect(toldMoves(steps)).toEqual(await tabHistory(server.url, server.test.height))
+    expect(new Set(steps.map(({ how }) => how))).toEqual(
+      new Set(['opened', 'funded', 'closing', 'claimed', 'returned']),
+    )
+    for (const { tabId, agentId, payer, how, amount } of steps) {
+      const { tab } = (await ask<{ tab: TabView }>(server.url, `/api/v1/tabs/${tabId}`)).body
+      expect([agentId, payer]).toEqual([tab.agentId, tab.payer])
+      if (how === 'returned') expect(amount).toBe(tab.end?.returned.units)
     }
     const blocks = feed.events.filter(({ event }) => event === 'block')
     expect(blocks.map(({ data }) => data.height)).toEqual(Array.from({ length: 60 }, (_, i) => i + 1))
@@ -105,7 +123,7 @@ describe('the stream of events', () => {
     await caughtUp(server, whole)
     for (const [i, { id }] of whole.events.entries()) {
       const rest = await followed(server, '', id)
-      await caughtUp(server, rest)
+      await until('the rest is told', () => rest.lastId === whole.lastId)
       expect(rest.events).toEqual(whole.events.slice(i + 1))
       rest.close()
       await until('it is gone', async () => (await ask(server.url, '/health')).status === 200)
@@ -134,8 +152,13 @@ describe('the stream of events', () => {
     const all = await followed(server, '', genesis)
     await caughtUp(server, all)
     const refund = all.events.find(({ event }) => event === 'refund')
+    const tab = all.events.find(({ event }) => event === 'tab')
     const filters: [string, (event: (typeof all.events)[number]) => boolean][] = [
-      ['?types=receipt,refund', ({ event }) => event !== 'block'],
+      ['?types=receipt,refund', ({ event }) => event === 'receipt' || event === 'refund'],
+      ['?types=tab', ({ event }) => event === 'tab'],
+      [`?types=tab&txId=${tab?.data.tabId}`, ({ data }) => data.tabId === tab?.data.tabId && data.tabId !== undefined],
+      ['?types=tab&agentId=agent-two', ({ event, data }) => event === 'tab' && data.agentId === 'agent-two'],
+      ['?types=tab&serviceId=summarise', () => false],
       ['?types=block', ({ event }) => event === 'block'],
       [`?txId=${refund?.data.txId}`, ({ event, data }) => event === 'block' || data.txId === refund?.data.txId],
       ['?types=receipt&agentId=agent-one', ({ event, data }) => event === 'receipt' && data.agentId === 'agent-one'],

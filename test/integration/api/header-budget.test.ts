@@ -5,24 +5,35 @@ import { DEFAULT_MARKET_SETTINGS } from '../../../marketplace/till/settings.ts'
 import { QuoteBook } from '../../../rpc/cashier/quotes.ts'
 import type { MarketApi } from '../../../rpc/node/node-api.ts'
 import { TERMS } from '../../support/dollar.ts'
-import { closeMarkets, TestMarket } from '../../support/market.ts'
+import { closeMarkets } from '../../support/market.ts'
+import { closeTabShops, TabShop } from '../../support/tabs.ts'
 
-afterEach(closeMarkets)
+afterEach(async () => {
+  await closeTabShops()
+  await closeMarkets()
+})
 
 /** A hosted facilitator refused payments with larger headers. Clients echo the header in the payment. */
 const HEADER_BYTES_MAX = 3_000
+/** A corrective refusal has more, and no client echoes it. */
+const CORRECTIVE_BYTES_MAX = 6_000
 const FACTS = { requestId: 'x', baseUrl: 'https://agents.market.example.com' }
 
 async function book(closedBecause: string | null) {
-  const market = await TestMarket.open({ services: SERVICE_TABLE })
+  const { market, rail: tabs } = await TabShop.open({ services: SERVICE_TABLE })
   const { shop, price, test } = market
   await test.mineTo(45)
-  const api = { shop, price, settings: DEFAULT_MARKET_SETTINGS, stable: { terms: TERMS, closedBecause } }
+  const stable = { terms: TERMS, closedBecause }
+  const api = { shop, price, settings: DEFAULT_MARKET_SETTINGS, stable, tabs }
   return { quotes: new QuoteBook(test.chain, api as unknown as MarketApi), offers: shop.offers }
 }
 
 interface Option {
   readonly scheme: string
+}
+
+function base64(terms: object): string {
+  return Buffer.from(JSON.stringify(terms)).toString('base64')
 }
 
 /** All options of a header. Those that can be paid now come first. */
@@ -49,6 +60,45 @@ describe('the header PAYMENT-REQUIRED', () => {
       const { header } = quotes.unpaid(offer, offer.definition.example, FACTS)
       expect(optionsIn(header).map(({ scheme }) => scheme)).toEqual(['exact', 'native-x402'])
       expect([offer.definition.serviceId, header.length < HEADER_BYTES_MAX]).toEqual([offer.definition.serviceId, true])
+    }
+  })
+
+  it('of every service stays below it under ?rail=tab; together with the other rails no offer of a tab would fit', async () => {
+    const { quotes, offers } = await book(null)
+    expect(offers).toHaveLength(SERVICE_TABLE.length)
+    for (const offer of offers) {
+      const { header } = quotes.unpaid(offer, offer.definition.example, { ...FACTS, rail: 'tab' })
+      expect(optionsIn(header).map(({ scheme }) => scheme)).toEqual(['batch-settlement'])
+      expect([offer.definition.serviceId, header.length < HEADER_BYTES_MAX]).toEqual([offer.definition.serviceId, true])
+      const resource = `${FACTS.baseUrl}/api/x402/${offer.definition.serviceId}?rail=stable`
+      const whole = base64(quotes.terms(offer, { ...FACTS, resource, withTabs: true }))
+      expect(optionsIn(whole)).toHaveLength(3)
+      expect(whole.length).toBeGreaterThan(HEADER_BYTES_MAX)
+    }
+  })
+
+  it('of a corrective refusal is small enough for every reader of headers', async () => {
+    const { quotes, offers } = await book(null)
+    const amount = `${2n ** 112n}`
+    const hash = 'ab'.repeat(32)
+    const counts = { seq: 4_294_967_295, n: 4_294_967_295, durationMs: 4_294_967_295, timeMs: Number.MAX_SAFE_INTEGER }
+    const receipt = { tabId: hash, ...counts, serviceId: 'x'.repeat(48), context: hash, resultHash: hash, outcome: 0 }
+    const signature = hash.repeat(2)
+    const corrective = {
+      channelState: {
+        channelId: hash,
+        balance: amount,
+        totalClaimed: amount,
+        chargedCumulativeAmount: amount,
+        ...counts,
+      },
+      voucherState: { seq: counts.seq, maxClaimableAmount: amount, context: hash, signature },
+      lastReceipt: { ...receipt, charged: amount, cumulative: amount, signature },
+    }
+    const cause = fault('tab-call/seq-used', { tabId: hash, seq: counts.seq, nextSeq: counts.seq })
+    for (const offer of offers) {
+      const { header } = quotes.refused(offer, cause, { ...FACTS, rail: 'tab', corrective })
+      expect(header.length).toBeLessThan(CORRECTIVE_BYTES_MAX)
     }
   })
 

@@ -7,7 +7,7 @@ import { type ClientOptions, createClient, memoryJournal } from '../../../rpc/cl
 import { NodeClient } from '../../../rpc/client/node-client.ts'
 import { awaitMined } from '../../../rpc/client/sdk/settling.ts'
 import { walletFromWords } from '../../../rpc/client/wallet.ts'
-import { networkFacts } from '../../generate/networks.ts'
+import { networkFacts } from '../../../src/market/network-facts.ts'
 import { HEIGHT, type Json, LyingNode, type Told } from '../../support/lying-node.ts'
 
 const [node, second] = [new LyingNode(), new LyingNode()]

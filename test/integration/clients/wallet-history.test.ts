@@ -13,6 +13,10 @@ function event(kind: string | null, payload: Json | null, more: Json = {}): Json
   return { ...place, kind, payload, txId: 'ab'.repeat(32), sender: OWN, success: true, outcome: null, ...more }
 }
 
+/** What happened to a tab that `OWN` opened. */
+const ofTab = (name: string): Json =>
+  event('tab_open', { agentId: 'acme', deposit: '1' }, { event: name, amount: COINS })
+
 /** Sets the pages that the node answers, in order. */
 function tells(...pages: readonly (readonly Json[])[]): void {
   let told = 0
@@ -71,6 +75,26 @@ it.each([
     ),
     [],
     `sold a call of node-x for 5 FAR to ${OTHER}`,
+  ],
+  [
+    'an opening of a tab',
+    event('tab_open', { agentId: 'acme', deposit: COINS, term: 1_200 }),
+    [],
+    'opened a tab with acme, deposit 5 FAR',
+  ],
+  ['a top-up of a tab', event('tab_fund', { tabId: 'x', amount: COINS }), [], 'added 5 FAR to a tab'],
+  [
+    'a claim that it sent',
+    event('tab_claim', { entries: [{}, {}] }),
+    ['490000000', '10000000', '0'],
+    'claimed 4.9 FAR from 2 tabs',
+  ],
+  ['a wish to close a tab', event('tab_close', { tabId: 'x' }), [], 'asked to close a tab'],
+  [
+    'a claim that it was paid by',
+    event('tab_open', { agentId: 'acme', deposit: '1' }, { sender: OTHER, event: 'tab_claimed', amount: COINS }),
+    [],
+    `claimed 5 FAR from a tab of ${OTHER}`,
   ],
 ])('a history says who got how much of what: %s', async (_, happened, amounts, says) => {
   tells([happened])
@@ -136,4 +160,13 @@ it('as many lines are shown as were asked for; a call and its payment are one li
   expect(notes).toEqual(['there is more: --cursor 9-3'])
   tells([ended('1'), paid('1')])
   expect(await rows('--limit', '3')).toHaveLength(1)
+})
+
+it('shows claims from a tab and what came back to its payer, without the fee of the opening', async () => {
+  tells([ofTab('tab_returned'), ofTab('tab_claimed')])
+  receipt([])
+  const [returned, claimed] = await rows()
+  expect(returned).toContain('  got back 5 FAR from a tab with acme  ')
+  expect(claimed).toContain('  acme claimed 5 FAR from a tab  ')
+  for (const row of [returned, claimed]) expect(row).not.toContain('0.00113256')
 })

@@ -11,7 +11,7 @@ import { DEVNET } from '../../../config/networks/devnet.ts'
 import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import { createClient, memoryJournal } from '../../../rpc/client/client.ts'
 import { walletFromWords } from '../../../rpc/client/wallet.ts'
-import { networkFacts } from '../../generate/networks.ts'
+import { networkFacts } from '../../../src/market/network-facts.ts'
 import { HEIGHT, LyingNode } from '../../support/lying-node.ts'
 import { until } from '../../support/processes.ts'
 

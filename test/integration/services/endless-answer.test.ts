@@ -8,7 +8,7 @@ import { createClient } from '../../../rpc/client/client.ts'
 import { openEvents } from '../../../rpc/client/event-stream.ts'
 import { askNode, postJson } from '../../../rpc/client/http.ts'
 import { walletFromWords } from '../../../rpc/client/wallet.ts'
-import { networkFacts } from '../../generate/networks.ts'
+import { networkFacts } from '../../../src/market/network-facts.ts'
 import { HEIGHT, LyingNode } from '../../support/lying-node.ts'
 
 const closing: (() => void)[] = []

@@ -97,7 +97,7 @@ describe('an invalid value is explained in plain words:', () => {
     ['/api/v1/blocks?limit=201', undefined, 'limit must be at most 200'],
     ['/api/v1/blocks?limit=many', undefined, 'limit must be a whole number'],
     ['/api/v1/blocks?cursor=x', undefined, 'cursor must be what the page before gave as nextCursor'],
-    [`${SERVICE}?rail=foo`, {}, 'rail must be native or stable'],
+    [`${SERVICE}?rail=foo`, {}, 'rail must be native or stable or tab'],
     [SERVICE, { request: 7 }, 'request must be text'],
     [SERVICE, { payment: {} }, 'payment.txId is missing'],
     [SERVICE, { payment: null }, 'payment must be an object'],
@@ -131,7 +131,7 @@ describe('an invalid value is explained in plain words:', () => {
 
 describe('a call to a wrong path gets a hint:', () => {
   it.each([
-    [SERVICE, 405, `GET is not served at ${SERVICE}; served: POST`],
+    ['/api/x402', 405, 'GET is not served at /api/x402; served: POST'],
     ['/api/v1/block/5', 404, 'there is nothing at /api/v1/block/5; did you mean GET /api/v1/blocks/5?'],
     ['/status', 404, 'there is nothing at /status; did you mean GET /api/v1/status?'],
     ['/api/v1/status/', 404, 'there is nothing at /api/v1/status/; did you mean GET /api/v1/status?'],

@@ -6,8 +6,11 @@ import { STAKING } from '../../../consensus/ledger/staking.ts'
 import { amount } from '../../../consensus/primitives/amount.ts'
 import { encode } from '../../../consensus/primitives/codec.ts'
 import type { StateTable } from '../../../consensus/state/table.ts'
+import { tabTotals } from '../../../marketplace/ledger/tab-records.ts'
 import { auditState } from '../../../src/cli/commands/audit.ts'
+import { seeded } from '../../sim/miners.ts'
 import { TestChain, wallet } from '../../support/chain.ts'
+import { RandomChain, restlessRuleBook } from '../../support/random-chain.ts'
 
 const BASE = 1
 
@@ -27,6 +30,17 @@ describe('an audit', () => {
   it('finds sound books sound', async () => {
     const { test } = await falsifiable()
     expect(await auditState(test.chain)).toMatchObject({ sound: true, brokenAssets: [], brokenInvariants: [] })
+  })
+
+  it('adds up what open tabs lock', async () => {
+    const random = new RandomChain(await TestChain.open(restlessRuleBook()), seeded(4))
+    await random.grow(12)
+    const { open, locked } = tabTotals(random.test.chain.database)
+    expect(open).toBeGreaterThan(0)
+    expect(await auditState(random.test.chain)).toMatchObject({
+      sound: true,
+      tabs: { open, locked: locked.toString() },
+    })
   })
 
   it('finds vaults that hold less than is wrapped', async () => {

@@ -6,7 +6,7 @@ import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import { type ClientOptions, createClient, type Intention, memoryJournal } from '../../../rpc/client/client.ts'
 import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import { nativeScheme } from '../../../rpc/client/x402.ts'
-import { networkFacts } from '../../generate/networks.ts'
+import { networkFacts } from '../../../src/market/network-facts.ts'
 import { HEIGHT, type Json, LyingNode } from '../../support/lying-node.ts'
 
 /** The client's own node is honest and prices the coin. The seller falsifies every fact of its offer to get past the client's ceilings. */

@@ -5,7 +5,7 @@ import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import { type ClientOptions, createClient, memoryJournal, type Payment } from '../../../rpc/client/client.ts'
 import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import { nativeScheme } from '../../../rpc/client/x402.ts'
-import { networkFacts } from '../../generate/networks.ts'
+import { networkFacts } from '../../../src/market/network-facts.ts'
 import { HEIGHT, type Json, LyingNode } from '../../support/lying-node.ts'
 
 /** The public x402 clients do not show the request to a scheme, so the payment buys whatever request it is sent with. */

@@ -12,6 +12,9 @@ contract DollarToken {
     bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
         "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
     );
+    bytes32 public constant RECEIVE_WITH_AUTHORIZATION_TYPEHASH = keccak256(
+        "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+    );
     bytes32 public constant CANCEL_AUTHORIZATION_TYPEHASH =
         keccak256("CancelAuthorization(address authorizer,bytes32 nonce)");
     bytes32 private constant DOMAIN_TYPEHASH =
@@ -49,7 +52,9 @@ contract DollarToken {
         bytes32 r,
         bytes32 s
     ) external {
-        bytes32 digest = transferDigest(from, to, value, validAfter, validBefore, nonce);
+        bytes32 digest = transferDigest(
+            TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce
+        );
         require(signer(digest, v, r, s) == from, "FiatTokenV2: invalid signature");
         settle(from, to, value, validAfter, validBefore, nonce);
     }
@@ -63,7 +68,26 @@ contract DollarToken {
         bytes32 nonce,
         bytes memory signature
     ) external {
-        bytes32 digest = transferDigest(from, to, value, validAfter, validBefore, nonce);
+        bytes32 digest = transferDigest(
+            TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce
+        );
+        require(isSignatureOf(from, digest, signature), "FiatTokenV2: invalid signature");
+        settle(from, to, value, validAfter, validBefore, nonce);
+    }
+
+    /// As a transfer, but only the payee can carry it out.
+    function receiveWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        bytes memory signature
+    ) external {
+        require(to == msg.sender, "FiatTokenV2: caller must be the payee");
+        bytes32 digest =
+            transferDigest(RECEIVE_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce);
         require(isSignatureOf(from, digest, signature), "FiatTokenV2: invalid signature");
         settle(from, to, value, validAfter, validBefore, nonce);
     }
@@ -106,6 +130,7 @@ contract DollarToken {
     }
 
     function transferDigest(
+        bytes32 typehash,
         address from,
         address to,
         uint256 value,
@@ -113,13 +138,7 @@ contract DollarToken {
         uint256 validBefore,
         bytes32 nonce
     ) private view returns (bytes32) {
-        return typedDigest(
-            keccak256(
-                abi.encode(
-                    TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce
-                )
-            )
-        );
+        return typedDigest(keccak256(abi.encode(typehash, from, to, value, validAfter, validBefore, nonce)));
     }
 
     function typedDigest(bytes32 structHash) private view returns (bytes32) {

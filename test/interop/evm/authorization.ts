@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Hex, toHex } from 'viem'
+import { concat, type Hex, keccak256, stringToHex, toHex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { CHAIN_ID } from './network.ts'
 import { TOKEN_ADDRESS, TOKEN_DOMAIN } from './token.ts'
@@ -95,4 +95,9 @@ export function mirrored(signature: Hex): Hex {
   const [r, s, v] = [signature.slice(2, 66), BigInt(`0x${signature.slice(66, 130)}`), signature.slice(130)]
   const mirror = (ORDER - s).toString(16).padStart(64, '0')
   return `0x${r}${mirror}${v === '1b' ? '1c' : '1b'}`
+}
+
+/** The owner's signature as `ContractWallet` takes it. */
+export function ofWallet(signature: Hex): Hex {
+  return concat([keccak256(stringToHex('ContractWallet')), signature])
 }

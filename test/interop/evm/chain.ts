@@ -11,9 +11,9 @@ import {
   parseSignature,
 } from 'viem'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { type Signed, signCancellation } from './authorization.ts'
+import { ofWallet, type Signed, signCancellation } from './authorization.ts'
 import { BASE_SEPOLIA, type TestNetwork } from './network.ts'
-import { TOKEN_ABI, tokenCode, walletCode } from './token.ts'
+import { codeOf, TOKEN_ABI, tokenCode } from './token.ts'
 
 const GAS_MONEY = 10n ** 18n
 const RECEIPT_MS_MAX = 60_000
@@ -83,10 +83,18 @@ export class LocalChain {
   /** A contract wallet with that many units: its owner's key and its address. */
   async contractWallet(units: bigint): Promise<{ readonly owner: PrivateKeyAccount; readonly address: Address }> {
     const [owner, { address }] = [this.newKey(), this.newKey()]
-    await this.ask('hardhat_setCode', [address, walletCode()])
+    await this.ask('hardhat_setCode', [address, codeOf('ContractWallet')])
     await this.ask('hardhat_setStorageAt', [address, '0x0', padHex(owner.address, { size: 32 })])
     await this.mint(address, units)
     return { owner, address }
+  }
+
+  /** A contract wallet as an account: its owner signs in its name. */
+  async walletAccount(units: bigint): Promise<PrivateKeyAccount> {
+    const { owner, address } = await this.contractWallet(units)
+    const sign: PrivateKeyAccount['sign'] = async (said) => ofWallet(await owner.sign(said)) as never
+    const signTypedData: PrivateKeyAccount['signTypedData'] = async (said) => ofWallet(await owner.signTypedData(said))
+    return { ...owner, address, sign, signTypedData }
   }
 
   /** A client that sends transactions from an account, which gets money for gas. */

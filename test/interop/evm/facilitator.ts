@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { x402Facilitator } from '@x402/core/facilitator'
 import { toFacilitatorEvmSigner } from '@x402/evm'
+import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/facilitator'
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
 import { ExactEvmSchemeV1 } from '@x402/evm/exact/v1/facilitator'
 import { publicActions } from 'viem'
@@ -51,14 +52,15 @@ export class LocalFacilitator {
     this.keys = keys
   }
 
-  /** Starts a facilitator with a new key on a free port. */
-  static async start(chain: LocalChain, keys: Keys = {}): Promise<LocalFacilitator> {
+  /** Starts a facilitator with a new key on a free port. It takes channels if it is told to: their contract must be on the chain. */
+  static async start(chain: LocalChain, keys: Keys = {}, takesChannels = false): Promise<LocalFacilitator> {
     const sender = (await chain.sender()).extend(publicActions)
     const client = { ...sender, address: sender.account.address } as never
     const signer = toFacilitatorEvmSigner(client)
     const facilitator = new x402Facilitator().register(`eip155:${chain.network.chainId}`, new ExactEvmScheme(signer))
     // Generation 1 has names for some known networks only.
     if (chain.network === BASE_SEPOLIA) facilitator.registerV1('base-sepolia' as never, new ExactEvmSchemeV1(signer))
+    if (takesChannels) facilitator.register(`eip155:${chain.network.chainId}`, new BatchSettlementEvmScheme(signer))
     const local = new LocalFacilitator(facilitator, keys)
     await local.open()
     return local

@@ -40,12 +40,8 @@ export function tokenCode({ domain, decimals }: TestNetwork): Hex {
   )
 }
 
-/** Compiles the contract wallet to its deployed code. */
-export function walletCode(): Hex {
-  return codeOf('ContractWallet', (source) => source)
-}
-
-function codeOf(name: string, change: (source: string) => string): Hex {
+/** Compiles a contract of this folder to its deployed code. Throws the compiler's complaints. */
+export function codeOf(name: string, change: (source: string) => string = (source) => source): Hex {
   const file = `${name}.sol`
   const input = {
     language: 'Solidity',

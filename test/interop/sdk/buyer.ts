@@ -2,7 +2,7 @@ import { devSeed } from '../../../config/networks/dev-keys.ts'
 import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import { type AgentClient, type ClientOptions, createClient } from '../../../rpc/client/client.ts'
 import { walletFromWords } from '../../../rpc/client/wallet.ts'
-import { networkFacts } from '../../generate/networks.ts'
+import { networkFacts } from '../../../src/market/network-facts.ts'
 import { fastDevnet } from '../../support/network.ts'
 
 /** Words of a devnet account with coins. */

@@ -1,10 +1,10 @@
 import { decodePaymentResponseHeader } from '@x402/fetch'
-import { concat, type Hex, keccak256, serializeErc6492Signature, stringToHex } from 'viem'
+import { concat, type Hex, serializeErc6492Signature } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodeXPaymentResponse } from 'x402-fetch'
 import { Workshop } from '../../support/daemon.ts'
-import { authorization, sign } from '../evm/authorization.ts'
+import { authorization, ofWallet, sign } from '../evm/authorization.ts'
 import { CLIENTS, type OfficialClient } from './clients.ts'
 import { carried, dollarOffer, paymentObject, unitsOf } from './payments.ts'
 import { PRICE, PURSE, Shop } from './shop.ts'
@@ -111,8 +111,6 @@ async function contractOrder(from: Hex, owner: PrivateKeyAccount, wrap: (signatu
   const headers = carried(2, paymentObject(2, offer, { authorization: said, signature: wrap(signature) }))
   return { serviceId, request, headers }
 }
-
-const ofWallet = (signature: Hex): Hex => concat([keccak256(stringToHex('ContractWallet')), signature])
 
 describe('a wallet that is a contract', () => {
   it('pays with a signature that the chain alone can judge (ERC-1271)', async () => {

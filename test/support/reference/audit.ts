@@ -4,6 +4,8 @@ import { Ledger, NATIVE } from './ledger.ts'
 import type { ReferenceRules } from './params.ts'
 import { LOCKED_SHARES, type Pool } from './pool-kinds.ts'
 import { earned, rewardUnits, type Tier } from './staking-kinds.ts'
+import { dueOf } from './tab-kinds.ts'
+import type { Tab } from './tab-schemas.ts'
 import type { Records } from './table.ts'
 
 function demandEqual(what: string, one: bigint, other: bigint): void {
@@ -28,6 +30,7 @@ function placesOf(ledger: Ledger, asset: string): bigint {
     ledger.staking.get('')?.reserved ?? 0n,
     ...ledger.stakes.all().map(([, { amount }]) => amount),
     ...ledger.escrows.all().map(([, { amount }]) => amount),
+    ...ledger.tabs.all().map(([, { deposit, claimed }]) => deposit - claimed),
   ])
 }
 
@@ -84,6 +87,28 @@ export function audit(records: Records, rules: ReferenceRules): void {
   auditPools(ledger)
   auditStakes(ledger, rules)
   auditBridge(ledger)
+}
+
+/** Fields of a tab that no transaction changes. */
+const frozenOf = ({ deposit, claimed, receipts, chain, closesAt, ...frozen }: Tab): string =>
+  JSON.stringify(frozen, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value))
+
+/** Throws unless the tabs after a block at this height follow from those before it: totals, sums, what is frozen, nothing overdue. */
+export function auditTabs(before: Records, after: Records, height: number): void {
+  const [old, ledger] = [new Ledger(before), new Ledger(after)]
+  const tabs = ledger.tabs.all()
+  const totals = ledger.tabTotals.get('') ?? { open: 0, locked: 0n, claimed: 0n, burned: 0n }
+  demandEqual('open tabs', BigInt(totals.open), BigInt(tabs.length))
+  demandEqual('locked in tabs', totals.locked, sum(tabs.map(([, { deposit, claimed }]) => deposit - claimed)))
+  for (const [tabId, tab] of tabs) {
+    const was = old.tabs.get(tabId)
+    const same = was === undefined || frozenOf(was) === frozenOf(tab)
+    const rises =
+      was === undefined || (tab.deposit >= was.deposit && tab.claimed >= was.claimed && tab.receipts >= was.receipts)
+    const closes = was === undefined || was.closesAt === 0 || was.closesAt === tab.closesAt
+    if (!same || !rises || !closes) throw new Error(`tab ${tabId} changed against its rules`)
+    if (tab.claimed > tab.deposit || dueOf(tab) <= height) throw new Error(`tab ${tabId} is overdrawn or overdue`)
+  }
 }
 
 /** Product of the reserves over the square of the shares, as a fraction. */

@@ -8,6 +8,7 @@ import type { Place } from './place.ts'
 import * as pools from './pool-kinds.ts'
 import * as stable from './stable-kinds.ts'
 import * as staking from './staking-kinds.ts'
+import * as tabs from './tab-kinds.ts'
 import type { Records } from './table.ts'
 import * as tokens from './token-kinds.ts'
 import type { ReferenceTransaction } from './transactions.ts'
@@ -74,6 +75,11 @@ const RUNS: { readonly [K in Kind]: Run<K> } = {
   service_publish: coded(market.servicePublish),
   service_retire: coded(market.serviceRetire),
   agent_invoke: coded(market.agentInvoke),
+  tab_open: silent(tabs.tabOpen),
+  tab_fund: silent(tabs.tabFund),
+  tab_claim: (place, payload) => result(tabs.tabClaim(place, payload)),
+  tab_close: silent(tabs.tabClose),
+  tab_terms: silent(tabs.tabTerms),
   agent_receipt: (place, { entries }) => result({ entries: entries.map((entry) => market.settle(place, entry)) }),
 }
 

@@ -14,6 +14,7 @@ import {
 import { need } from './outcome.ts'
 import { ACCOUNT, AGENT, ESCROW, ESCROW_TOTALS, REWARD, SERVICE, STAKING_POOL, STATISTICS, SUPPLY } from './schemas.ts'
 import type { Value } from './ssz.ts'
+import { TAB, TAB_TOTALS, TERMS_OF_TABS } from './tab-schemas.ts'
 import { type Records, Table } from './table.ts'
 
 export const NATIVE = ZERO32
@@ -78,6 +79,9 @@ export class Ledger {
   readonly serviceStatistics: Table<Value<typeof STATISTICS>>
   readonly escrows: Table<Value<typeof ESCROW>>
   readonly escrowTotals: Table<Value<typeof ESCROW_TOTALS>>
+  readonly tabs: Table<Value<typeof TAB>>
+  readonly tabTotals: Table<Value<typeof TAB_TOTALS>>
+  readonly tabTerms: Table<Value<typeof TERMS_OF_TABS>>
 
   constructor(records: Records) {
     this.records = records
@@ -104,6 +108,9 @@ export class Ledger {
     this.serviceStatistics = new Table(records, 0x63, STATISTICS)
     this.escrows = new Table(records, 0x65, ESCROW)
     this.escrowTotals = new Table(records, 0x66, ESCROW_TOTALS)
+    this.tabs = new Table(records, 0x67, TAB)
+    this.tabTotals = new Table(records, 0x68, TAB_TOTALS)
+    this.tabTerms = new Table(records, 0x69, TERMS_OF_TABS)
   }
 
   balance(address: string, asset: string): bigint {

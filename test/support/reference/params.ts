@@ -1,6 +1,19 @@
 /** Grammars of external addresses. */
 export type ReferenceFormat = 'evm' | 'solana' | 'bitcoin' | 'litecoin'
 
+/** The rules about tabs. */
+export interface TabParams {
+  readonly depositMin: bigint
+  readonly terms: readonly number[]
+  readonly closeDelays: readonly number[]
+  readonly callBurn: bigint
+  readonly burnDivisor: bigint
+  readonly countedAmount: bigint
+  readonly perVoucher: number
+  readonly openReturn: number
+  readonly closeMove: number
+}
+
 /** The rules of a network, named as in the specification. The node's own parameters have this shape too. */
 export interface ReferenceRules {
   readonly tx: {
@@ -22,6 +35,8 @@ export interface ReferenceRules {
     readonly stakeTiers: number
     readonly stakeAmountMin: bigint
     readonly bridgeFormats: readonly ReferenceFormat[]
+    /** Absent in a step before the one that brings tabs. */
+    readonly tabs?: TabParams
   }
   readonly block: {
     readonly bytesMax: number

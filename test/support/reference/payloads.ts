@@ -30,6 +30,7 @@ import {
   TRANSFER,
 } from './schemas.ts'
 import type { Value } from './ssz.ts'
+import { TAB_CLAIM, TAB_CLOSE, TAB_FUND, TAB_OPEN, TAB_TERMS } from './tab-schemas.ts'
 
 /** Number and payload type by kind: transactions.md, section 3. */
 export const KINDS = {
@@ -64,6 +65,11 @@ export const KINDS = {
   service_retire: [0x63, SERVICE_RETIRE],
   agent_invoke: [0x64, AGENT_INVOKE],
   agent_receipt: [0x65, AGENT_RECEIPT],
+  tab_open: [0x66, TAB_OPEN],
+  tab_fund: [0x67, TAB_FUND],
+  tab_claim: [0x68, TAB_CLAIM],
+  tab_close: [0x69, TAB_CLOSE],
+  tab_terms: [0x6a, TAB_TERMS],
 } as const
 
 export type Kind = keyof typeof KINDS

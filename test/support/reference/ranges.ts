@@ -1,8 +1,11 @@
 import { oracleKind } from '../external-oracle.ts'
 import { unsoundness } from './account-keys.ts'
 import type { Attestation } from './bridge-schemas.ts'
+import { unhex, ZERO32 } from './bytes.ts'
 import type { ReferenceRules } from './params.ts'
 import type { Payload, PayloadOf } from './payloads.ts'
+import { isAcceptable, TAB_SCHEME } from './tab-keys.ts'
+import type { ClaimEntry } from './tab-schemas.ts'
 
 type TxRules = ReferenceRules['tx']
 
@@ -157,6 +160,45 @@ function isMarketPayload(payload: MarketPayload, rules: TxRules): boolean {
   }
 }
 
+type TabPayload = Extract<Payload, { kind: `tab_${string}` }>
+
+function isClaimEntry({ voucher, claimed, services }: ClaimEntry): boolean {
+  return (
+    voucher.every(({ ceiling }) => isLimit(ceiling)) &&
+    isLimit(claimed) &&
+    services.every(({ calls, amount }) => calls >= 1 && isLimit(amount)) &&
+    distinct(services.map(({ serviceId }) => serviceId))
+  )
+}
+
+function isTabPayload(payload: TabPayload, { tabs }: TxRules): boolean {
+  if (tabs === undefined) return false
+  switch (payload.kind) {
+    case 'tab_open':
+      return (
+        payload.deposit >= tabs.depositMin &&
+        isAmount(payload.deposit) &&
+        tabs.terms.includes(payload.term) &&
+        tabs.closeDelays.includes(payload.closeDelay) &&
+        payload.scheme === TAB_SCHEME &&
+        isAcceptable(unhex(payload.voucherKey))
+      )
+    case 'tab_fund':
+      return isAmount(payload.amount)
+    case 'tab_claim':
+      return payload.entries.length >= 1 && payload.entries.every(isClaimEntry)
+    case 'tab_close':
+      return true
+    case 'tab_terms':
+      return (
+        (payload.receiptKey === ZERO32 || isAcceptable(unhex(payload.receiptKey))) &&
+        isLimit(payload.minDeposit) &&
+        tabs.closeDelays.includes(payload.minCloseDelay)
+      )
+  }
+}
+
+const isTab = (payload: Payload): payload is TabPayload => payload.kind.startsWith('tab_')
 const isMarket = (payload: Payload): payload is MarketPayload => /^(agent|service)_/.test(payload.kind)
 const isBridge = (payload: Payload): payload is BridgePayload => payload.kind.startsWith('bridge_')
 
@@ -164,6 +206,7 @@ const isBridge = (payload: Payload): payload is BridgePayload => payload.kind.st
 export function inRange(payload: Payload, rules: TxRules): boolean {
   if (payload.kind === 'transfer') return isAmount(payload.amount)
   if (payload.kind === 'unstake' || payload.kind === 'claim') return true
+  if (isTab(payload)) return isTabPayload(payload, rules)
   if (isMarket(payload)) return isMarketPayload(payload, rules)
   return isBridge(payload) ? isBridgePayload(payload, rules) : isMoneyPayload(payload, rules)
 }

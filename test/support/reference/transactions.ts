@@ -31,6 +31,7 @@ export function readTransaction(wire: Uint8Array, rules: TxRules): ReferenceTran
   const witness = WITNESS.decode(outer.witness)
   const kind = KIND_NUMBERS.get(body.kind)
   demand(kind !== undefined, 'transaction: kind')
+  demand(!kind.startsWith('tab_') || rules.tabs !== undefined, 'transaction: kind of a later step')
   const type = KINDS[kind][1] as unknown as Ssz<object>
   const payload = { kind, ...type.decode(body.payload) } as Payload
   const writes = declaredWrites(payload)

@@ -1,4 +1,4 @@
-import { audit, auditShares } from './audit.ts'
+import { audit, auditShares, auditTabs } from './audit.ts'
 import { activateRotation } from './bridge-kinds.ts'
 import { concat, demand, hex } from './bytes.ts'
 import { runPayload } from './kinds.ts'
@@ -8,6 +8,8 @@ import type { ReferenceRules } from './params.ts'
 import { priceEntry } from './prices.ts'
 import { CLOSE_RECEIPT, type Header, REFUND_RECEIPT, REWARD_RECEIPT, TRANSACTION_RECEIPT } from './schemas.ts'
 import { accrue } from './staking-kinds.ts'
+import { dueOf, endTab } from './tab-kinds.ts'
+import { TAB_RETURN_RECEIPT } from './tab-schemas.ts'
 import type { Records } from './table.ts'
 import type { ReferenceTransaction } from './transactions.ts'
 
@@ -31,6 +33,16 @@ function returnEscrows(ledger: Ledger, height: number): Uint8Array[] {
   return due.map(([txid, escrow]) => {
     refund(ledger, txid, escrow)
     return receipt(3, REFUND_RECEIPT.encode({ txId: txid, caller: escrow.caller, amount: escrow.amount }))
+  })
+}
+
+/** Step 2 of blocks.md, section 7: ends the tabs that are due. */
+function returnTabs(ledger: Ledger, height: number): Uint8Array[] {
+  const due = ledger.tabs.all().filter(([, tab]) => dueOf(tab) === height)
+  due.sort(([a], [b]) => (a < b ? -1 : 1))
+  return due.map(([tabId, tab]) => {
+    const amount = endTab(ledger, tabId, tab)
+    return receipt(5, TAB_RETURN_RECEIPT.encode({ tabId, payer: tab.payer, amount }))
   })
 }
 
@@ -116,10 +128,16 @@ export function applyBlock(
   const ledger = new Ledger(records)
   const parent = new Map(records)
   startBlock(ledger, header.height, chain)
-  const before = [...matureReward(ledger, header.height, rules), ...returnEscrows(ledger, header.height)]
+  const { height } = header
+  const before = [
+    ...matureReward(ledger, height, rules),
+    ...returnEscrows(ledger, height),
+    ...returnTabs(ledger, height),
+  ]
   const paid = transactions.map((one, index) => runTransaction(records, one, header, index, chain))
   const close = closeBlock(ledger, header, paid, rules)
   audit(records, rules)
+  auditTabs(parent, records, height)
   auditShares(parent, records)
   return [...before, ...paid.map((one) => one.receipt), close]
 }

@@ -15,7 +15,7 @@ function fold<T>(level: readonly T[], join: (left: T, right: T) => T): T | undef
 }
 
 /** Root of a list tree (encoding.md, section 4) under the tags `${tree}-leaf`, `-node`, `-root`. */
-export function listRoot(tree: 'tx' | 'witness' | 'receipt', items: readonly Uint8Array[]): Uint8Array {
+export function listRoot(tree: 'tx' | 'witness' | 'receipt' | 'tab-receipt', items: readonly Uint8Array[]): Uint8Array {
   const node = tagged(`${tree}-node`)
   const leaves = items.map((item) => tagged(`${tree}-leaf`, item))
   const top = fold(leaves, (left, right) => sha256(xor(left, node), right)) ?? EMPTY

@@ -1,5 +1,6 @@
 import type { ReferenceRules } from './params.ts'
 import type { Kind, Payload } from './payloads.ts'
+import type { ClaimEntry } from './tab-schemas.ts'
 
 type Surcharge = Exclude<keyof ReferenceRules['tx']['weight'], 'perSignature' | 'perStateWrite' | 'createAccount'>
 
@@ -38,12 +39,29 @@ const COSTS: Readonly<Record<Kind, readonly [writes: number, surcharge?: Surchar
   service_publish: [3, 'publishService'],
   agent_invoke: [4, 'invokeRefund'],
   agent_receipt: [3],
+  tab_open: [4],
+  tab_fund: [3],
+  tab_claim: [3],
+  tab_close: [4],
+  tab_terms: [2],
 }
 
 export function declaredWrites(payload: Payload): number {
   const [writes] = COSTS[payload.kind]
   if (payload.kind === 'swap') return writes + payload.hops.length
+  if (payload.kind === 'tab_claim') {
+    const ofEntry = ({ close, services }: ClaimEntry): number => 3 + (close ? 2 : 0) + 2 * services.length
+    return payload.entries.reduce((sum, entry) => sum + ofEntry(entry), writes)
+  }
   return payload.kind === 'agent_receipt' ? writes + 5 * payload.entries.length : writes
+}
+
+function tabSurcharge(payload: Payload, tabs: ReferenceRules['tx']['tabs']): number {
+  if (tabs === undefined) return 0
+  if (payload.kind === 'tab_open') return tabs.openReturn
+  if (payload.kind === 'tab_close') return tabs.closeMove
+  if (payload.kind !== 'tab_claim') return 0
+  return tabs.perVoucher * payload.entries.filter(({ voucher }) => voucher.length > 0).length
 }
 
 /** Weight of a transaction of this length with this many signatures in its witness. */
@@ -51,7 +69,7 @@ export function weightOf(
   payload: Payload,
   bytes: number,
   signatures: number,
-  { weight }: ReferenceRules['tx'],
+  { weight, tabs }: ReferenceRules['tx'],
 ): number {
   const [, surcharge] = COSTS[payload.kind]
   const attested = 'attestation' in payload ? payload.attestation.signatures.length : 0
@@ -59,6 +77,7 @@ export function weightOf(
     bytes +
     weight.perSignature * (signatures + attested) +
     weight.perStateWrite * declaredWrites(payload) +
+    tabSurcharge(payload, tabs) +
     (surcharge === undefined ? 0 : weight[surcharge]) +
     ('create' in payload && payload.create ? weight.createAccount : 0)
   )

@@ -51,6 +51,15 @@ function refund(amount: bigint): ReceiptCase {
   }
 }
 
+function tabReturn(amount: bigint): ReceiptCase {
+  const [tabId, payer] = [made('tab'), made('payer')]
+  return {
+    ...{ name: `a tab that ended with ${amount} left`, type: 'tab_return' },
+    fields: { tabId: hex(tabId), payer: hex(payer), amount: amount.toString() },
+    bytes: hex(join(u8(5), tabId, payer, u128(amount))),
+  }
+}
+
 function close(name: string, [burned, subsidy, stakingShare, paid]: readonly [bigint, bigint, bigint, bigint]) {
   const miner = made('miner')
   const fields = {
@@ -62,11 +71,17 @@ function close(name: string, [burned, subsidy, stakingShare, paid]: readonly [bi
 }
 
 const LARGEST = 2n ** 128n - 1n
-/** Failure codes of a whole transaction, without those of single entries (32 to 34). */
+/** Failure codes of a whole transaction, without those of entries alone (32 to 34 and 37 to 42). */
 const CODES = [
-  ...[1, 2, 3, 16, 17, 18, 19, 20, 21, 48, 49, 50, 51, 52, 53, 54, 55, 64, 65, 66, 80, 81, 82, 83, 84, 96, 97, 98],
+  ...[
+    1, 2, 3, 16, 17, 18, 19, 20, 21, 35, 36, 43, 44, 45, 46, 48, 49, 50, 51, 52, 53, 54, 55, 64, 65, 66, 80, 81, 82, 83,
+    84, 96, 97, 98,
+  ],
   ...[112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122],
 ]
+
+/** Codes of the entries of a claim: ledgers.md, section 10. */
+const CLAIM_CODES = [0, 35, 36, 37, 38, 39, 40, 41, 20, 42]
 
 /** Amounts in receipts of successful payloads (ledgers.md, sections 6 to 9). */
 const AMOUNTS: readonly (readonly [string, readonly bigint[]])[] = [
@@ -80,6 +95,7 @@ const AMOUNTS: readonly (readonly [string, readonly bigint[]])[] = [
   ['the coins of an unstake', [100_000_000n]],
   ['the reward of a claim', [1n]],
   ['what a bridge_withdraw leaves after its fee', [4_995_000n]],
+  ['what a tab_claim paid, burned and returned', [1_188_000n, 12_000n, 48_800_000n]],
 ]
 
 export function blockReceipts(): VectorSet<ReceiptCase> {
@@ -91,6 +107,7 @@ export function blockReceipts(): VectorSet<ReceiptCase> {
       transaction('a transaction that succeeded', { ...paid, code: 0 }),
       ...CODES.map((code) => transaction(`a transaction that failed with ${code}`, { ...paid, code })),
       transaction('entries of an agent_receipt', { ...paid, code: 0, entries: [0, 32, 33, 34, 0] }),
+      transaction('entries of a tab_claim', { ...paid, code: 0, entries: CLAIM_CODES, amounts: [0n, 0n, 0n] }),
       transaction('256 entries', { ...paid, code: 0, entries: Array.from({ length: 256 }, (_, i) => (i % 2) * 32) }),
       ...AMOUNTS.map(([name, amounts]) => transaction(name, { ...paid, code: 0, amounts })),
       transaction('the largest numbers', {
@@ -101,6 +118,8 @@ export function blockReceipts(): VectorSet<ReceiptCase> {
       reward(2 ** 32 - 1, LARGEST),
       refund(100_000n),
       refund(LARGEST),
+      tabReturn(0n),
+      tabReturn(LARGEST),
       close('an empty block', [0n, 1_192_092_895n, 119_209_289n, 1_072_883_606n]),
       close('the largest numbers', [LARGEST, LARGEST, LARGEST, LARGEST]),
     ],

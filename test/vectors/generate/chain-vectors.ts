@@ -7,6 +7,7 @@ import { blockReceipts } from './block-receipts.ts'
 import { networkGenesis } from './network-genesis.ts'
 import { stateRecords } from './state-records.ts'
 import { stateTree } from './state-tree.ts'
+import { tabClaims, tabSeeds, tabSigning } from './tabs.ts'
 import { txEncoding, txKinds } from './tx-encoding.ts'
 import { txJson } from './tx-json.ts'
 import { txMalformed } from './tx-malformed.ts'
@@ -34,6 +35,9 @@ export const CHAIN_VECTORS = {
   'state-records': stateRecords,
   'state-tree': stateTree,
   'network-genesis': networkGenesis,
+  'tab-signing': tabSigning,
+  'tab-claims': tabClaims,
+  'tab-seeds': tabSeeds,
 } as const
 
 /** Text of a vector file: a line per case. */

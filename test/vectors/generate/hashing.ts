@@ -27,6 +27,7 @@ const TAGS: Readonly<Record<string, string>> = {
   address: 'farthing/address/1',
   seedEd25519: 'farthing/seed-ed25519/1',
   seedMlDsa: 'farthing/seed-ml-dsa/1',
+  seedTab: 'farthing/seed-tab/1',
   textDigest: 'farthing/text/1',
   request: 'farthing/request/1',
   requestCommitment: 'farthing/request-commitment/1',
@@ -38,6 +39,12 @@ const TAGS: Readonly<Record<string, string>> = {
   attestation: 'farthing/attestation/1',
   bridgeDeposit: 'farthing/bridge-deposit/1',
   bridgeRotation: 'farthing/bridge-rotation/1',
+  tabVoucher: 'farthing/tab-voucher/1',
+  tabChain: 'farthing/tab-chain/1',
+  tabReceiptLeaf: 'farthing/tab-receipt-leaf/1',
+  tabReceiptNode: 'farthing/tab-receipt-node/1',
+  tabReceiptRoot: 'farthing/tab-receipt-root/1',
+  tabQuery: 'farthing/tab-query/1',
   rules: 'farthing/rules/1',
   stablePayment: 'farthing/stable-payment/1',
   stableSignature: 'farthing/stable-signature/1',
@@ -109,7 +116,7 @@ function root(tags: TreeTags, items: readonly Uint8Array[]): Uint8Array {
 
 const COUNT_MAX = 17
 
-/** Roots of 0 to 17 items in all three trees; proofs of every item in the tree of transactions. */
+/** Roots of 0 to 17 items in all four trees; proofs of every item in the tree of transactions. */
 export function listTreesFile(): VectorFile {
   const items = Array.from({ length: COUNT_MAX }, (_, i) => madeBytes(`item ${i}`, 32))
   const receipts = items.map((_, i) => madeBytes(`receipt ${i}`, 7 * i))
@@ -117,6 +124,7 @@ export function listTreesFile(): VectorFile {
     ['transactions', 'tx', items] as const,
     ['witnesses', 'witness', items] as const,
     ['receipts', 'receipt', receipts] as const,
+    ['receipts of a tab', 'tab-receipt', receipts] as const,
   ].flatMap(([tree, name, all]) =>
     Array.from({ length: COUNT_MAX + 1 }, (_, count) => ({
       tree,

@@ -31,6 +31,8 @@ interface Network {
   readonly anchorResetGapMs: number | null
   readonly locks: readonly number[]
   readonly rotationDelay: number
+  /** Whether the network has tabs from its first block on. */
+  readonly tabs: boolean
   readonly allocations: Beginning['allocations']
   readonly ledgers: Ledgers
 }
@@ -69,7 +71,7 @@ const DAY = 28_800
 function networks(): readonly Network[] {
   const locks = [7 * DAY, 30 * DAY, 90 * DAY, 365 * DAY]
   const start = { timeMs: TIME_MS, powLimit: EASY, initialTarget: EASY, anchorResetGapMs: null }
-  const main = { ...start, locks, rotationDelay: DAY, allocations: [], ledgers: EMPTY }
+  const main = { ...start, locks, rotationDelay: DAY, tabs: false, allocations: [], ledgers: EMPTY }
   const addresses = Array.from({ length: 10 }, (_, i) => devAddress(i + 1))
   return [
     { ...main, name: 'mainnet', addressPrefix: 'far', message: 'Farthing mainnet' },
@@ -86,7 +88,7 @@ function networks(): readonly Network[] {
         anchorResetGapMs: 120_000,
       },
       ...{ powLimit: workTarget(1_000n), initialTarget: workTarget(12_000n) },
-      ...{ locks: [10, 100, 1_000, 10_000], rotationDelay: 20 },
+      ...{ locks: [10, 100, 1_000, 10_000], rotationDelay: 20, tabs: true },
       allocations: addresses.map((address) => ({ address, amount: GRANT })),
       ledgers: devLedgers(addresses, [8, 9, 10].map(memberKey)),
     },
@@ -149,11 +151,17 @@ const TX_RULES = {
   ...{ stakeTiers: 4, stakeAmountMin: COIN, bridgeFormats: FORMATS },
 }
 
+const TABS = {
+  ...{ depositMin: 1_000_000n, terms: [1_200, DAY, 7 * DAY, 30 * DAY], closeDelays: [400, 1_200, DAY] },
+  ...{ callBurn: 20_000n, burnDivisor: 100n, countedAmount: 100_000n },
+  ...{ perVoucher: 200, openReturn: 1_600, closeMove: 800 },
+}
+
 /** Rules as the fingerprint hashes them. */
-function rulesOf({ powLimit, initialTarget, anchorResetGapMs, locks, rotationDelay }: Network) {
+function rulesOf({ powLimit, initialTarget, anchorResetGapMs, locks, rotationDelay, tabs }: Network) {
   const rates = [100n, 300n, 500n, 800n]
   return {
-    tx: TX_RULES,
+    tx: tabs ? { ...TX_RULES, tabs: TABS } : TX_RULES,
     block: {
       ...{ bytesMax: 1_048_576, weightMax: 2_000_000, writesMax: 4_000, baseFeeMin: 32n, baseFeeChangeDivisor: 32n },
       ...{ spacingMs: 3_000, halfLifeMs: 300_000, powLimit, initialTarget, anchorResetGapMs },
@@ -193,6 +201,8 @@ const KINDS = [
   ),
 ]
 
+const TAB_KINDS = inRow(0x66, 'tab_open', 'tab_fund', 'tab_claim', 'tab_close', 'tab_terms')
+
 /** Name, prefix and whether the state root covers it, in the order in which the ledgers run. */
 const TABLES = [
   ['rewards', 0x04, true],
@@ -222,11 +232,25 @@ const TABLES = [
   ['withdrawals', 0x43, true],
 ]
 
+const TAB_TABLES = [
+  ['tabs', 0x67, true],
+  ['tab-totals', 0x68, true],
+  ['tab-terms', 0x69, true],
+  ['tab-dues', 0xe1, false],
+]
+
+/** The tables of a network, those of tabs in their place behind `payers`. */
+function tablesOf({ tabs }: Network) {
+  const place = TABLES.findIndex(([name]) => name === 'accounts')
+  return tabs ? [...TABLES.slice(0, place), ...TAB_TABLES, ...TABLES.slice(place)] : TABLES
+}
+
 function fingerprint(network: Network): string {
   const { timeMs, message, allocations, ledgers } = network
   const genesis = { timeMs, baseFee: 32n, message, allocations, ledgers }
   const steps = [{ fromHeight: 0, rules: rulesOf(network) }]
-  return hex(tagged('farthing/rules/1', utf8(sortedJson({ kinds: KINDS, state: TABLES, steps, genesis }))))
+  const kinds = network.tabs ? [...KINDS, ...TAB_KINDS] : KINDS
+  return hex(tagged('farthing/rules/1', utf8(sortedJson({ kinds, state: tablesOf(network), steps, genesis }))))
 }
 
 /** JSON without blanks and with sorted keys. Big integers are decimal text. */

@@ -2,7 +2,16 @@ import { hex } from './bytes.ts'
 import { shortHex } from './tx-wire.ts'
 
 /** Fields whose number is a truth value on the wire. */
-const TRUTHS: ReadonlySet<string> = new Set(['create', 'freezable', 'frozen', 'hidden', 'exactOut', 'halted'])
+const TRUTHS: ReadonlySet<string> = new Set([
+  'create',
+  'freezable',
+  'frozen',
+  'hidden',
+  'exactOut',
+  'halted',
+  'close',
+  'insider',
+])
 
 /** JSON of a value: bytes as hex (long ones shortened), large numbers as decimal text. */
 export function shownFields(value: unknown): unknown {

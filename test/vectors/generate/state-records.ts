@@ -117,12 +117,55 @@ function escrows(): readonly Sample[] {
   ]
 }
 
+/** A tab with its list of due tabs, and the records beside it. */
+function tabs(): readonly Sample[] {
+  const [tabId, voucherKey, receiptKey, chain] = [made('tab'), made('voucher key'), made('receipt key'), made('chain')]
+  const tab = (name: string, closesAt: number, [deposit, claimed]: readonly [bigint, bigint]): Sample => ({
+    ...{ name, table: 'tabs', prefix: 0x67, id: hex(tabId), idBytes: tabId },
+    record: {
+      ...{
+        version: 1,
+        agentId: SERVICE.agentId,
+        payer: SHOWN.caller,
+        payout: SHOWN.payout,
+        insider: false,
+        scheme: 17,
+      },
+      ...{ voucherKey: hex(voucherKey), receiptKey: hex(receiptKey), deposit: `${deposit}`, claimed: `${claimed}` },
+      ...{ receipts: 42, chain: hex(chain), openedAt: 1_000, expiresAt: 29_800, closeDelay: 1_200, closesAt },
+    },
+    bytes: container(
+      ...[u8(1), words(SERVICE.agentId), CALLER, PAYOUT, u8(0), u8(0x11), voucherKey, receiptKey, u128(deposit)],
+      ...[u128(claimed), u32(42), chain, u32(1_000), u32(29_800), u32(1_200), u32(closesAt)],
+    ),
+    holds: [[NATIVE, deposit - claimed]],
+  })
+  const terms = { receiptKey: hex(receiptKey), minDeposit: '2000000', minCloseDelay: 400 }
+  return [
+    tab('a tab', 0, [50_000_000n, 1_200_000n]),
+    tab('a closing tab that is claimed whole', 2_345, [LARGEST, LARGEST]),
+    {
+      ...{ table: 'tab-totals', prefix: 0x68, id: null, idBytes: new Uint8Array(0) },
+      record: { open: 1, locked: '48800000', claimed: '1200000', burned: '12000' },
+      bytes: join(u64(1), u128(48_800_000n), u128(1_200_000n), u128(12_000n)),
+    },
+    {
+      ...{ table: 'tab-terms', prefix: 0x69, id: SERVICE.agentId, idBytes: utf8(SERVICE.agentId), record: terms },
+      bytes: join(receiptKey, u128(2_000_000n), u32(400)),
+    },
+    {
+      ...{ table: 'tab-dues', prefix: 0xe1, id: 29_800, idBytes: be32(29_800) },
+      ...{ record: [hex(chain), hex(tabId)], bytes: join(chain, tabId) },
+    },
+  ]
+}
+
 export function stateRecords(): VectorSet<RecordCase> {
   return {
     about:
       'Records of every table: key, bytes, path and value hash; units that they account for, positive where held and negative ' +
       'where issued, the shares of a pool as an asset of the pool’s id. Numbers of 64 bits and more are decimal text.',
     spec: 'ledgers.md; blocks.md, section 6',
-    cases: [...accounts(), ...coins(), ...registry(), ...escrows(), ...stateMoneyRecords()].map(recordCase),
+    cases: [...accounts(), ...coins(), ...registry(), ...escrows(), ...tabs(), ...stateMoneyRecords()].map(recordCase),
   }
 }

@@ -5,6 +5,8 @@ import { bodyBytes, fillerSignature, type RawWitness, wireBytes, witnessBytes } 
 import { MARKET_SAMPLES } from './tx-market-samples.ts'
 import { MONEY_SAMPLES } from './tx-money-samples.ts'
 import { KIND_NUMBERS, PAYLOADS, type PayloadKind, rawBody, type Sample } from './tx-payloads.ts'
+import type { ClaimFields } from './tx-tab-payloads.ts'
+import { TAB_SAMPLES } from './tx-tab-samples.ts'
 import { shortHex, tagged, type VectorSet } from './tx-wire.ts'
 
 /** One transaction in all its forms. */
@@ -34,21 +36,33 @@ const WRITES: Readonly<Record<PayloadKind, number>> = {
   ...{ pool_create: 5, liquidity_add: 5, liquidity_remove: 5, swap: 3, stake: 4, unstake: 4, claim: 4 },
   ...{ bridge_deposit: 6, bridge_withdraw: 5, bridge_cancel: 5, bridge_release: 3, bridge_sign: 2, bridge_halt: 2 },
   ...{ bridge_rotate: 2, agent_register: 3, agent_update: 2, service_publish: 3, service_retire: 2, agent_invoke: 4 },
-  agent_receipt: 3,
+  ...{ agent_receipt: 3, tab_open: 4, tab_fund: 3, tab_claim: 3, tab_close: 4, tab_terms: 2 },
 }
 
 const SURCHARGES: Readonly<Partial<Record<PayloadKind, number>>> = {
   ...{ token_create: 20_000, pool_create: 20_000, agent_register: 20_000, service_publish: 2_000, agent_invoke: 800 },
-  ...{ bridge_deposit: 2_000, bridge_withdraw: 2_000, bridge_rotate: 2_400 },
+  ...{ bridge_deposit: 2_000, bridge_withdraw: 2_000, bridge_rotate: 2_400, tab_open: 1_600, tab_close: 800 },
 }
 
-function writesOf({ kind, payload }: Sample): number {
+/** The entries of a tab_claim; none of another kind. */
+function claimEntries({ kind, payload }: Sample): readonly ClaimFields[] {
+  return kind === 'tab_claim' ? (payload.entries as readonly ClaimFields[]) : []
+}
+
+function writesOf(sample: Sample): number {
+  const { kind, payload } = sample
+  if (kind === 'tab_claim') {
+    const writes = claimEntries(sample).map(({ close, services }) => 3 + 2 * close + 2 * services.length)
+    return writes.reduce((sum, one) => sum + one, WRITES[kind])
+  }
   const [entries, hops] = [payload.entries, payload.hops] as (readonly unknown[] | undefined)[]
   return WRITES[kind] + 5 * (entries?.length ?? 0) + (hops?.length ?? 0)
 }
 
-function surchargeOf({ kind, payload }: Sample): number {
-  return (SURCHARGES[kind] ?? 0) + (payload.create === 1 ? 2_000 : 0)
+function surchargeOf(sample: Sample): number {
+  const { kind, payload } = sample
+  const vouchers = claimEntries(sample).flatMap(({ voucher }) => voucher).length
+  return 200 * vouchers + (SURCHARGES[kind] ?? 0) + (payload.create === 1 ? 2_000 : 0)
 }
 
 function signaturesOf({ payload, witness = ONE_SIGNATURE }: Sample): number {
@@ -86,7 +100,7 @@ export function txEncoding(): VectorSet<EncodingCase> {
       'Every transaction kind with its encodings, ids, weight and declared writes. Keys and signatures are filler of ' +
       'the right length. `[5a*2484]` in hex stands for 2,484 bytes 5a.',
     spec: 'transactions.md, sections 1 to 3',
-    cases: [...MARKET_SAMPLES, ...MONEY_SAMPLES].map(encodingCase),
+    cases: [...MARKET_SAMPLES, ...MONEY_SAMPLES, ...TAB_SAMPLES].map(encodingCase),
   }
 }
 

@@ -5,6 +5,7 @@ import { bodyBytes, fillerSignature, type RawWitness, wireBytes, witnessBytes } 
 import { MARKET_SAMPLES } from './tx-market-samples.ts'
 import { MONEY_SAMPLES } from './tx-money-samples.ts'
 import { PAYLOADS, type PayloadKind, rawBody, type Sample } from './tx-payloads.ts'
+import { TAB_SAMPLES } from './tx-tab-samples.ts'
 import { shortHex, tagged, type VectorSet } from './tx-wire.ts'
 
 /** A transaction with its JSON on the network of an address prefix. */
@@ -23,10 +24,10 @@ const ADDRESSES: ReadonlySet<string> = new Set(['to', 'issuer', 'owner', 'payout
 /** The first sample of every kind, and further samples with other fields or witnesses. */
 function samples(): readonly Sample[] {
   const kinds = new Set<PayloadKind>()
-  return [...MARKET_SAMPLES, ...MONEY_SAMPLES].filter(({ name, kind }) => {
+  return [...MARKET_SAMPLES, ...MONEY_SAMPLES, ...TAB_SAMPLES].filter(({ name, kind }) => {
     const first = !kinds.has(kind)
     kinds.add(kind)
-    return first || /longest|vault key|policy|three pools|exact output/.test(name)
+    return first || /that closes|longest|vault key|policy|three pools|exact output/.test(name)
   })
 }
 

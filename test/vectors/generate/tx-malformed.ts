@@ -3,6 +3,7 @@ import { bodyBytes, fillerSignature, made, type RawBody, wireBytes, witnessBytes
 import { txMalformedAssets } from './tx-malformed-assets.ts'
 import { txMalformedBridge } from './tx-malformed-bridge.ts'
 import { GRAMMAR, type MalformedCase, malformed, ONE_WITNESS, wireOf } from './tx-malformed-case.ts'
+import { txMalformedTabs } from './tx-malformed-tabs.ts'
 import { txMalformedWitnesses } from './tx-malformed-witness.ts'
 import type { AgentFields, EntryFields, InvokeFields, ServiceFields } from './tx-market-payloads.ts'
 import { PAYLOADS, type PayloadKind, rawBody, SOUND } from './tx-payloads.ts'
@@ -38,7 +39,7 @@ function undecodable(): readonly MalformedCase[] {
     of('TransactionBody', 'a gap before the memo', withBody(patched(BODY, 66, u32(75)))),
     of('TransactionBody', 'a payload that begins after the end', withBody(patched(BODY, 70, u32(BODY.length + 1)))),
     of('TransactionBody', 'a memo of 129 bytes', plain({ memo: new Uint8Array(129) })),
-    of('TransactionBody', 'a payload longer than any kind has', plain({ payload: new Uint8Array(44_626) })),
+    of('TransactionBody', 'a payload longer than any kind has', plain({ payload: new Uint8Array(52_805) })),
     of('Witness', 'an empty witness', withWitness(new Uint8Array(0))),
     of('Witness', 'a gap before the keys', withWitness(join(u32(9), u32(9), Uint8Array.of(0), ONE_WITNESS.slice(8)))),
     of('Witness', 'keys of 15,951 bytes', withWitness(witnessBytes({ keys: new Uint8Array(15_951), signatures: [] }))),
@@ -65,7 +66,7 @@ const receipt = (entries: readonly EntryFields[]) => PAYLOADS.agent_receipt({ en
 const ENTRY = SOUND.agent_receipt.entries[0] as EntryFields
 
 function unknownKinds(): readonly MalformedCase[] {
-  return [0x00, 0x02, 0x03, 0x0f, 0x16, 0x1f, 0x24, 0x2f, 0x34, 0x3f, 0x43, 0x4f, 0x57, 0x5f, 0x66, 0xff].map((kind) =>
+  return [0x00, 0x02, 0x03, 0x0f, 0x16, 0x1f, 0x24, 0x2f, 0x34, 0x3f, 0x43, 0x4f, 0x57, 0x5f, 0x6b, 0xff].map((kind) =>
     malformed(
       1,
       `the kind 0x${kind.toString(16).padStart(2, '0')}`,
@@ -255,6 +256,7 @@ export function txMalformed(): VectorSet<MalformedCase> {
       ...txMalformedWitnesses(),
       ...txMalformedAssets(),
       ...txMalformedBridge(),
+      ...txMalformedTabs(),
     ],
   }
 }

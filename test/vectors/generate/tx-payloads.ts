@@ -2,12 +2,13 @@ import { ASSET_PAYLOADS, ASSET_SOUND } from './tx-asset-payloads.ts'
 import { BRIDGE_PAYLOADS, BRIDGE_SOUND } from './tx-bridge-payloads.ts'
 import { made, type RawBody, type RawWitness } from './tx-fields.ts'
 import { MARKET_PAYLOADS, MARKET_SOUND } from './tx-market-payloads.ts'
+import { TAB_PAYLOADS, TAB_SOUND } from './tx-tab-payloads.ts'
 
 /** Payloads by kind; every field may be out of its range. */
-export const PAYLOADS = { ...MARKET_PAYLOADS, ...ASSET_PAYLOADS, ...BRIDGE_PAYLOADS }
+export const PAYLOADS = { ...MARKET_PAYLOADS, ...ASSET_PAYLOADS, ...BRIDGE_PAYLOADS, ...TAB_PAYLOADS }
 
 /** A valid payload of each kind. */
-export const SOUND = { ...MARKET_SOUND, ...ASSET_SOUND, ...BRIDGE_SOUND }
+export const SOUND = { ...MARKET_SOUND, ...ASSET_SOUND, ...BRIDGE_SOUND, ...TAB_SOUND }
 
 export type PayloadKind = keyof typeof PAYLOADS
 
@@ -58,6 +59,11 @@ export const KIND_NUMBERS: Readonly<Record<PayloadKind, number>> = {
   service_retire: 0x63,
   agent_invoke: 0x64,
   agent_receipt: 0x65,
+  tab_open: 0x66,
+  tab_fund: 0x67,
+  tab_claim: 0x68,
+  tab_close: 0x69,
+  tab_terms: 0x6a,
 }
 
 /** A body of a kind with a made-up sender; `change` replaces fields of the envelope. */

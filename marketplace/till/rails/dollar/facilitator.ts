@@ -1,3 +1,5 @@
+import type { Fields } from '../../../../consensus/primitives/fields.ts'
+
 /** A payment and this node's offer, in the payment's x402 version. */
 export interface FacilitatorRequest {
   readonly x402Version: 1 | 2
@@ -7,12 +9,19 @@ export interface FacilitatorRequest {
 
 /**
  * What a facilitator said about a payment.
+ * - `good`: `amount` is what it says to have moved. `extra` is what it adds for the scheme. Both are unchecked.
  * - `unknown`: it may have acted. `transaction` is the one that it named; `status` is the HTTP status of an answer without a verdict.
  * - `unreachable`: it did nothing. It was not reached, or it denied access with `status`.
  * - `busy`: it did nothing, and asks for a pause of `waitMs`, 0 if it names none.
  */
 export type FacilitatorVerdict =
-  | { readonly is: 'good'; readonly payer: string | null; readonly transaction: string | null }
+  | {
+      readonly is: 'good'
+      readonly payer: string | null
+      readonly transaction: string | null
+      readonly amount?: string
+      readonly extra?: Fields
+    }
   | { readonly is: 'refused'; readonly reason: string }
   | { readonly is: 'unknown'; readonly detail: string; readonly transaction: string | null; readonly status?: number }
   | { readonly is: 'unreachable'; readonly detail: string; readonly status?: number }
@@ -55,6 +64,9 @@ export function isOfPayer(reason: string): boolean {
   return reason !== EXPIRED_UNSETTLED && OF_PAYER.test(reason) && !OF_FACILITATOR.test(reason)
 }
 
+/** Schemes of x402 that this node takes on EVM networks. */
+export type EvmScheme = 'exact' | 'batch-settlement'
+
 /** A facilitator of the x402 HTTP API. It never throws: every outcome is a verdict. */
 export interface Facilitator {
   readonly url: string
@@ -62,7 +74,7 @@ export interface Facilitator {
   readonly words?: string | null
   verify(request: FacilitatorRequest, deadlineMs: number): Promise<FacilitatorVerdict>
   settle(request: FacilitatorRequest, deadlineMs: number): Promise<FacilitatorVerdict>
-  /** Whether it supports scheme `exact` on the network, under either name, or what is wrong. */
+  /** Whether it supports its scheme on the network, under either name, or what is wrong. */
   supports(network: { readonly word: string; readonly caip2: string }, deadlineMs: number): Promise<SupportVerdict>
 }
 

@@ -2,17 +2,9 @@ import { fault } from '../../../../consensus/primitives/fault.ts'
 import { type Fields, fieldsOf, objectOf } from '../../../../consensus/primitives/fields.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
 import type { Authorization, DollarPayment } from './claim.ts'
+import { isAddress, isBytes32, isShortPayment, isSignature, isUint, PAYMENT_CHARS_MAX } from './evm-values.ts'
 import type { DollarTerms } from './terms.ts'
 
-/** An unsigned integer in plain decimal text. Any other spelling is refused. */
-const UINT = /^(0|[1-9][0-9]{0,77})$/
-const UINT_BOUND = 1n << 256n
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/
-const NONCE = /^0x[0-9a-fA-F]{64}$/
-/** Signatures of contracts have any length. No known wallet makes one longer than 4,096 bytes. */
-const SIGNATURE = /^0x([0-9a-fA-F]{2}){65,4096}$/
-/** Longest payment in characters of JSON: as much as a header holds. */
-const CHARS_MAX = 12_288
 /** Extensions of the node's offers, which clients repeat. Any other extension is dropped. */
 const EXTENSIONS = ['bazaar', 'payment-identifier'] as const
 /** Longest extensions as JSON, and their deepest nesting. The node's own have about a fifth of this length, and 9 levels. */
@@ -32,7 +24,8 @@ const IDENTIFIER = /^[a-zA-Z0-9_-]{16,128}$/
 export function readDollarPayment(payment: unknown, where: string, { network }: DollarTerms): Result<DollarPayment> {
   const fields = fieldsOf(payment)
   const unreadable = (reason: string): Result<never> => fail(fault('pay/unreadable', { where, reason }))
-  if (!isShort(fields)) return unreadable(`it is longer than ${CHARS_MAX} characters of JSON, or nested too deep`)
+  if (!isShortPayment(fields))
+    return unreadable(`it is longer than ${PAYMENT_CHARS_MAX} characters of JSON, or nested too deep`)
   const { x402Version: version } = fields
   if (version !== 1 && version !== 2) return unreadable('x402Version must be 1 or 2')
   const accepted = version === 2 ? fieldsOf(fields.accepted) : null
@@ -115,13 +108,13 @@ function depthOf(value: unknown, left = EXTENSIONS_DEPTH_MAX): number {
 /** The authorization, or the first thing that is wrong with it. */
 function readAuthorization(fields: Fields, signature: unknown): Authorization | string {
   const { from, to, value, validAfter, validBefore, nonce } = fields
-  if (!matches(ADDRESS, from)) return 'authorization.from must be an address'
-  if (!matches(ADDRESS, to)) return 'authorization.to must be an address'
+  if (!isAddress(from)) return 'authorization.from must be an address'
+  if (!isAddress(to)) return 'authorization.to must be an address'
   const numbers = [value, validAfter, validBefore]
-  if (!numbers.every((number) => matches(UINT, number) && BigInt(number) < UINT_BOUND))
+  if (!numbers.every((number) => isUint(number, 256)))
     return 'value, validAfter and validBefore must be decimal text of unsigned integers'
-  if (!matches(NONCE, nonce)) return 'authorization.nonce must be 32 bytes in hex behind 0x'
-  if (!matches(SIGNATURE, signature)) return 'signature must be 65 to 4,096 bytes in hex behind 0x'
+  if (!isBytes32(nonce)) return 'authorization.nonce must be 32 bytes in hex behind 0x'
+  if (!isSignature(signature)) return 'signature must be 65 to 4,096 bytes in hex behind 0x'
   const [amount, after, before] = (numbers as string[]).map(BigInt) as [bigint, bigint, bigint]
   return {
     from: from.toLowerCase(),
@@ -132,19 +125,6 @@ function readAuthorization(fields: Fields, signature: unknown): Authorization | 
     nonce: nonce.toLowerCase(),
     signature: signature.toLowerCase(),
   }
-}
-
-function isShort(fields: Fields): boolean {
-  try {
-    return JSON.stringify(fields).length <= CHARS_MAX
-  } catch {
-    // Deeply nested JSON can be parsed, but not always be written.
-    return false
-  }
-}
-
-function matches(pattern: RegExp, value: unknown): value is string {
-  return typeof value === 'string' && pattern.test(value)
 }
 
 function shown(value: unknown): string {

@@ -9,6 +9,7 @@ import { SETTLERS_MAX } from '../../../../consensus/tx/payloads.ts'
 import type { Transaction } from '../../../../consensus/tx/transaction.ts'
 import type { Agent, Service } from '../../../ledger/agents.ts'
 import { capabilityNumber, capabilitySet } from '../../../ledger/capabilities.ts'
+import type { AgentTabTerms } from '../../../ledger/tab-records.ts'
 import type { Offer, Operator, Shop } from '../../shop.ts'
 import { MinedCalls } from './payment.ts'
 import type { Sender } from './sender.ts'
@@ -30,6 +31,8 @@ export interface RegistrarDependencies {
   readonly sender: Sender
   /** Set if other nodes hold the settler key too. If one of these nodes sells with it, nothing is registered. */
   readonly twin?: Twin | null
+  /** Terms of tabs that are to stand on chain and do not; null if nothing is to change. Absent: the node takes no part in tabs. */
+  readonly tabTerms?: () => AgentTabTerms | null
   /** Called with the reason why a part of the registration is not on chain. It is tried again later. */
   readonly onFault: (fault: Fault) => void
 }
@@ -73,7 +76,9 @@ export class Registrar {
       const address = formatAddress(chain.ruleBook.params.addressPrefix, payout)
       return this.#deps.onFault(fault('market/payout-unfunded', { address }))
     }
-    if (await this.#registered(shop)) await this.#publishServices()
+    if (!(await this.#registered(shop))) return
+    await this.#publishServices()
+    await this.#postTerms()
   }
 
   /** Whether the agent is on chain as it should be, or a transaction for that was sent. */
@@ -100,6 +105,12 @@ export class Registrar {
     if (sent.ok) this.#attempts.set(part, { txId: sent.value.txId, height })
     else onFault(sent.fault)
     return sent.ok
+  }
+
+  async #postTerms(): Promise<void> {
+    const { shop, tabTerms } = this.#deps
+    const terms = this.#stopped ? null : (tabTerms?.() ?? null)
+    if (terms !== null) await this.#send('tabs', 'tab_terms', { agentId: shop.operator.agentId, ...terms })
   }
 
   async #publishServices(): Promise<void> {
@@ -141,7 +152,7 @@ function updated({ settlers: known }: Agent, operator: Operator, offers: readonl
 }
 
 function isRegistration({ body: { kind } }: Transaction): boolean {
-  return kind === 'agent_register' || kind === 'agent_update' || kind === 'service_publish'
+  return kind === 'agent_register' || kind === 'agent_update' || kind === 'service_publish' || kind === 'tab_terms'
 }
 
 function registration(operator: Operator, offers: readonly Offer[]) {

@@ -1,6 +1,7 @@
 import { baseFeeAfter } from '../../../../consensus/block/base-fee.ts'
 import type { Chain } from '../../../../consensus/chain/chain.ts'
 import { ACCOUNTS } from '../../../../consensus/ledger/account.ts'
+import type { Address } from '../../../../consensus/primitives/ids.ts'
 import type { Result } from '../../../../consensus/primitives/result.ts'
 import type { PayloadOf, TxKind } from '../../../../consensus/tx/kinds.ts'
 import { signTransaction } from '../../../../consensus/tx/sign.ts'
@@ -19,6 +20,12 @@ const PATIENCE_BLOCKS = 3
 const BUMP_DIVISOR = 8n
 const NO_MEMO = new Uint8Array(0)
 
+interface Valued {
+  /** What one transaction may cost. */
+  readonly worth: (tx: Transaction) => bigint
+  readonly keep: (tx: Transaction) => Promise<void>
+}
+
 /** Signs and submits the operator's transactions one after another, so that two never take the same nonce. */
 export class Sender {
   readonly #chain: Chain
@@ -26,6 +33,7 @@ export class Sender {
   readonly #signer: Operator['settler']
   /** Height at which each waiting transaction was first seen here. */
   readonly #seenAt = new Map<string, number>()
+  readonly #valued = new Map<TxKind, Valued>()
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor(chain: Chain, sink: TransactionSink, signer: Operator['settler']) {
@@ -50,8 +58,31 @@ export class Sender {
     return run
   }
 
+  get address(): Address {
+    return this.#signer.address
+  }
+
   send<K extends TxKind>(kind: K, payload: PayloadOf<K>, memo: Uint8Array = NO_MEMO): Promise<Result<Transaction>> {
-    return this.#inTurn(() => this.#send(kind, payload, memo))
+    return this.#inTurn(async () => this.#submit(this.#body(kind, payload, memo)))
+  }
+
+  /** Like `send`, but the signed transaction is handed to `keep` before it leaves this process. */
+  sendKept<K extends TxKind>(
+    kind: K,
+    payload: PayloadOf<K>,
+    keep: (tx: Transaction) => Promise<void>,
+  ): Promise<Result<Transaction>> {
+    return this.#inTurn(async () => this.#submit(this.#body(kind, payload, NO_MEMO), keep))
+  }
+
+  /** Submits a transaction that was signed before, as it is. */
+  sendAgain(tx: Transaction): Promise<Result<Transaction>> {
+    return this.#inTurn(() => this.#sink.submit(tx))
+  }
+
+  /** Says what the transactions of a kind are worth, for every `hurry`. A raised one is kept before it is sent. */
+  value(kind: TxKind, valued: Valued): void {
+    this.#valued.set(kind, valued)
   }
 
   /**
@@ -65,13 +96,13 @@ export class Sender {
       const raises: TxBody[] = []
       let behind = 0n
       for (const tx of this.minable.toReversed()) {
-        const budget = worth(tx) + behind
+        const budget = (this.#valued.get(tx.body.kind)?.worth ?? worth)(tx) + behind
         const raised = impatient.has(tx) ? this.#raised(tx, budget) : null
         if (raised !== null) raises.push(raised)
         behind = larger(0n, budget - this.#feeOf(tx, raised ?? tx.body))
       }
       const results: Result<Transaction>[] = []
-      for (const body of raises.reverse()) results.push(await this.#submit(body))
+      for (const body of raises.reverse()) results.push(await this.#submit(body, this.#valued.get(body.kind)?.keep))
       for (const result of results) if (result.ok) this.#seenAt.set(result.value.txId, this.#chain.head.header.height)
       return results
     })
@@ -83,9 +114,9 @@ export class Sender {
     return turn
   }
 
-  async #send<K extends TxKind>(kind: K, payload: PayloadOf<K>, memo: Uint8Array): Promise<Result<Transaction>> {
+  #body<K extends TxKind>(kind: K, payload: PayloadOf<K>, memo: Uint8Array): TxBody {
     const { network } = this.#chain
-    const body = {
+    return {
       version: TX_VERSION,
       chainId: network.chainId,
       sender: this.#signer.address,
@@ -97,11 +128,12 @@ export class Sender {
       validUntil: this.#nextHeight() + VALID_BLOCKS,
       memo,
     } as unknown as TxBody
-    return this.#submit(body)
   }
 
-  async #submit(body: TxBody): Promise<Result<Transaction>> {
-    return this.#sink.submit(await signTransaction(body, this.#signer, this.#chain.network))
+  async #submit(body: TxBody, keep?: (tx: Transaction) => Promise<void>): Promise<Result<Transaction>> {
+    const tx = await signTransaction(body, this.#signer, this.#chain.network)
+    await keep?.(tx)
+    return this.#sink.submit(tx)
   }
 
   /** Transactions that have waited for some blocks, by nonce. */
@@ -121,8 +153,8 @@ export class Sender {
     const leastTip = bumped(rateOf(body, baseFee)) - baseFee
     const dearer = larger(2n * body.tip, leastTip)
     const outbids = this.#feeOf(tx, { maxFeeRate: baseFee + dearer, tip: dearer }) <= worth
-    // A receipt that earns nothing need not be mined: consensus refunds its escrow at the deadline.
-    const worthless = worth === 0n && body.kind === 'agent_receipt'
+    // A receipt or claim that earns nothing need not be mined: at the deadline consensus gives back what it is about.
+    const worthless = worth === 0n && (body.kind === 'agent_receipt' || body.kind === 'tab_claim')
     if (!outbids && (worthless || body.maxFeeRate >= baseFee)) return null
     const tip = outbids ? dearer : larger(body.tip, leastTip)
     const roomy = baseFee * FEE_ROOM + tip

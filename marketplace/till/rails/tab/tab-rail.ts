@@ -4,7 +4,7 @@ import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import type { TxId } from '../../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
 import { requestCommitment } from '../../../../consensus/tx/request-hash.ts'
-import { TABS } from '../../../ledger/tab-records.ts'
+import { TAB_TERMS_TABLE, TABS } from '../../../ledger/tab-records.ts'
 import type { ServiceDefinition } from '../../../services/service.ts'
 import { ClaimsAway, runsOf } from '../../claim-store.ts'
 import type { Caller } from '../../failing-callers.ts'
@@ -25,11 +25,11 @@ import {
   whyNoTab,
 } from './acceptance.ts'
 import { BadVouchers } from './bad-vouchers.ts'
+import { endOf } from './call-end.ts'
 import { CommitGroups } from './commit-groups.ts'
 import { Deposits } from './deposits.ts'
 import type { SignedTabReceipt, TabPaidCall, TabPrice, TabQuery, TabState } from './tab-call.ts'
 import { TAB_CALLS, TabDesk } from './tab-desk.ts'
-import { endOf } from './tab-ends.ts'
 import { TabPrices, type Unpriced } from './tab-price.ts'
 import { type ReceiptSigner, sealer } from './tab-receipts.ts'
 import { lostReceipt, whyNoQuery } from './tab-signatures.ts'
@@ -153,7 +153,7 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
       if (!isClaimed) return null
       const worked = await steps.work()
       const ended = worked?.ok === true ? this.#worked.get(worked.value) : undefined
-      return ended === undefined ? worked : await this.#commit(ended)
+      return ended === undefined ? worked : await this.#committed(ended)
     } catch (error) {
       if (!(error instanceof ClaimsAway)) throw error
       return fail(isClaimed ? this.goesOn(call) : error.fault)
@@ -165,9 +165,15 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const { clock, shop } = this.#deps
     const definition = shop.offer(call.serviceId)?.definition
     const ended = endOf(call as ReservedTabCall, outcome, { definition, nowMs: clock.now() })
-    if (!outcome.ok) return this.#commit(ended)
+    if (!outcome.ok) return this.#committed(ended)
     this.#worked.set(call, ended)
     return ok(call)
+  }
+
+  /** Null if the call is no longer this replica's. */
+  async #committed(ended: EndedTabCall): Promise<Ended<TabCallRow>> {
+    const answered = await this.#commits.add(ended)
+    return answered && ok(answered)
   }
 
   takeUp(_: TabCallRow, isInHand: boolean): boolean {
@@ -209,6 +215,9 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
 
   /** What one call costs now, or why it has no price. */
   priceOf(serviceId: string): TabPrice | Unpriced {
+    const { chain, shop, signer } = this.#deps
+    const terms = chain.database.get(TAB_TERMS_TABLE, shop.operator.agentId)
+    if (terms?.receiptKey !== signer.key) return { reason: 'the terms for tabs of this node are not on chain yet' }
     return this.#parts.prices.quoted(serviceId as never)
   }
 
@@ -238,12 +247,6 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     if (isAnswered(known)) return { is: 'told', outcome: answer(known, true) }
     const hasMoved = (now: TabCallRow | undefined): boolean => now === undefined || isAnswered(now)
     return { is: 'elsewhere', waitMs: this.#deps.settings.settleWaitMs, hasMoved, why: () => this.underWay(order) }
-  }
-
-  /** Null if another replica took the call over: then the payment is judged again. */
-  async #commit(ended: EndedTabCall): Promise<Ended<TabCallRow>> {
-    const answered = await this.#commits.add(ended)
-    return answered && ok(answered)
   }
 }
 

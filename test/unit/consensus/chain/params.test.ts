@@ -20,6 +20,9 @@ import { agentId, filled, SAMPLE, serviceId, unsigned } from '../../../support/u
 
 const { block, tx, coin, market, staking, bridge } = LAUNCH_RULES
 
+/** Rules of transactions in a step with tabs, some rules about tabs replaced. */
+const withTabs = (change: Partial<TabRules> = {}) => ({ ...tx, tabs: { ...TAB_RULES, ...change } })
+
 function withRules(change: Partial<Rules>): NetworkParams {
   return { ...testParams(), steps: [{ fromHeight: 0, rules: { ...LAUNCH_RULES, ...change } }] }
 }
@@ -98,45 +101,6 @@ describe('network parameters', () => {
     expect(() => assertParams(withRules(change))).toThrow(says)
   })
 
-  it.each<[string, Partial<TabRules>, string]>([
-    ['a term of no blocks', { terms: [0] }, 'whole numbers'],
-    ['half a delay', { closeDelays: [0.5] }, 'whole numbers'],
-    ['a delay that ends at no height there is', { closeDelays: [2 ** 31] }, 'whole numbers'],
-    ['no terms', { terms: [] }, 'have terms'],
-    ['no delays', { closeDelays: [] }, 'have terms'],
-    ['more terms and delays than are bounded', { terms: Array.from({ length: 14 }, (_, i) => i + 1) }, 'bounded'],
-    ['a deposit of nothing', { depositMin: 0n }, 'at least 1'],
-    ['a burn divided by nothing', { burnDivisor: 0n }, 'at least 1'],
-    ['a burn of a call above what counts it', { callBurn: 100_001n }, 'burns no more'],
-    ['returns that no payer pays for', { openReturn: 799 }, 'prepays its end'],
-    ['moved returns that no payer pays for', { closeMove: 399 }, 'prepays the move'],
-  ])('with tabs with %s are refused', (_, change, says) => {
-    expect(() => assertParams(withRules({ tx: { ...tx, tabs: TAB_RULES } }))).not.toThrow()
-    expect(() => assertParams(withRules({ tx: { ...tx, tabs: { ...TAB_RULES, ...change } } }))).toThrow(says)
-  })
-
-  it('with a step that drops tabs, or a term or delay of theirs, are refused: open tabs named them', () => {
-    const steps = (before: TabRules | undefined, after: TabRules | undefined): NetworkParams => {
-      const { tabs: _, ...bare } = tx
-      const under = (tabs: TabRules | undefined) => ({
-        ...LAUNCH_RULES,
-        tx: tabs === undefined ? bare : { ...bare, tabs },
-      })
-      return {
-        ...testParams(),
-        steps: [
-          { fromHeight: 0, rules: under(before) },
-          { fromHeight: 10, rules: under(after) },
-        ],
-      }
-    }
-    expect(() => assertParams(steps(undefined, TAB_RULES))).not.toThrow()
-    expect(() => assertParams(steps(TAB_RULES, { ...TAB_RULES, terms: [...TAB_RULES.terms, 5] }))).not.toThrow()
-    expect(() => assertParams(steps(TAB_RULES, undefined))).toThrow('keeps tabs')
-    expect(() => assertParams(steps(TAB_RULES, { ...TAB_RULES, terms: [1_200] }))).toThrow('term and close delay')
-    expect(() => assertParams(steps(TAB_RULES, { ...TAB_RULES, closeDelays: [400] }))).toThrow('term and close delay')
-  })
-
   it('with a bridge to what is no bridged token, in any step, are refused', () => {
     for (const symbol of ['FUSD', 'NONE'] as TokenSymbol[]) {
       const networks = bridge.networks.map((network, i) => (i === 9 ? { ...network, asset: symbol } : network))
@@ -178,6 +142,38 @@ describe('network parameters', () => {
     const later = (invokeTerms: readonly number[]) => withLater({ tx: { ...tx, invokeTerms } })
     expect(() => assertParams(later([50, ...tx.invokeTerms]))).not.toThrow()
     expect(() => assertParams(later(tx.invokeTerms.slice(1)))).toThrow('keeps every escrow term')
+  })
+
+  it.each<[string, Partial<TabRules>, string]>([
+    ['no term', { terms: [] }, 'which ascend'],
+    ['no close delay', { closeDelays: [] }, 'which ascend'],
+    ['terms that do not ascend', { terms: [400, 400] }, 'which ascend'],
+    ['a term of no blocks', { terms: [0, 400] }, 'whole numbers'],
+    ['half a close delay', { closeDelays: [1.5] }, 'whole numbers'],
+    ['a term that ends at no height there is', { terms: [2 ** 31] }, 'whole numbers'],
+    ['too many spans', { terms: Array.from({ length: 14 }, (_, i) => i + 1) }, 'due in one block'],
+    ['a deposit of nothing', { depositMin: 0n }, 'least deposit'],
+    ['a deposit that no supply has', { depositMin: 1n << 112n }, 'least deposit'],
+    ['a burn above what is counted', { callBurn: 100_001n }, 'burns a part'],
+    ['a burn divided by nothing', { burnDivisor: 0n }, 'divisors'],
+    ['calls that count for nothing', { countedAmount: 0n, callBurn: 0n }, 'divisors'],
+    ['a return that is not paid for', { openReturn: 799 }, 'prepays its return'],
+    ['a moved return that is not paid for', { closeMove: 399 }, 'prepays the move'],
+  ])('with tabs of %s are refused', (_, change, reason) => {
+    expect(() => assertParams(withRules({ tx: withTabs() }))).not.toThrow()
+    expect(() => assertParams(withRules({ tx: withTabs(change) }))).toThrow(reason)
+  })
+
+  it('with a step that drops tabs, a term or a delay of them are refused; one that adds them is not', () => {
+    const first = { fromHeight: 0, rules: { ...LAUNCH_RULES, tx: withTabs() } }
+    const followedBy = (later: Rules['tx']) => ({
+      ...{ ...testParams(), steps: [first, { fromHeight: 10, rules: { ...LAUNCH_RULES, tx: later } }] },
+    })
+    const { terms, closeDelays } = TAB_RULES
+    expect(() => assertParams(withLater({ tx: withTabs() }))).not.toThrow()
+    expect(() => assertParams(followedBy(withTabs({ terms: [...terms, 900_000], callBurn: 1n })))).not.toThrow()
+    for (const later of [tx, withTabs({ terms: terms.slice(1) }), withTabs({ closeDelays: closeDelays.slice(1) })])
+      expect(() => assertParams(followedBy(later))).toThrow('a later step keeps tabs')
   })
 
   it('with a step that shortens the maturity of rewards are refused: those in between would never mature', () => {

@@ -24,11 +24,12 @@ const RECEIPTS: readonly Receipt[] = [
     ...{ type: 'close', burned: units(320), subsidy: units(100), stakingShare: units(10) },
     ...{ miner: filled<Address>(5), reward: units(100) },
   },
+  { type: 'tab_return', tabId: filled<TxId>(6), payer: filled<Address>(7), amount: units(8) },
 ]
 
 describe('a receipt', () => {
   it('begins with the number of its type and decodes to itself', () => {
-    expect(RECEIPTS.map((receipt) => encodeReceipt(receipt)[0])).toEqual([2, 3, 1, 4])
+    expect(RECEIPTS.map((receipt) => encodeReceipt(receipt)[0])).toEqual([2, 3, 1, 4, 5])
     for (const receipt of RECEIPTS) expect(decodeReceipt(encodeReceipt(receipt))).toEqual(receipt)
   })
 
@@ -39,7 +40,7 @@ describe('a receipt', () => {
     expect(() => encodeReceipt({ ...receipt, amounts: [...receipt.amounts, units(11)] })).toThrow()
   })
 
-  it.each([0, 5, 255])('of type %i is unknown', (type) => {
+  it.each([0, 6, 255])('of type %i is unknown', (type) => {
     expect(() => decodeReceipt(Uint8Array.of(type))).toThrow(`unknown receipt type ${type}`)
   })
 

@@ -78,11 +78,11 @@ describe('the encoding of a transaction', () => {
   })
 
   it('fits the largest of every field', () => {
-    // The longest payload is that of a rotation: eight keys, sixteen vaults and networks to resume, eight signatures.
-    const keys = 8 * (4 + 5 + 1_984)
-    const vaults = 16 * (4 + 5 + 90)
-    const attestation = 8 + 8 * (4 + 5 + 3_373)
-    expect(PAYLOAD_BYTES_MAX).toBe(17 + keys + vaults + 16 + attestation)
+    // The longest payload is a claim of 64 entries, each with a voucher and eight services.
+    const voucher = 4 + 16 + 32 + 64
+    const services = 8 * (4 + (4 + 4 + 16) + 48)
+    const entry = 4 + (32 + 4 + 16 + 1 + 4 + 4 + 32 + 4) + voucher + services
+    expect(PAYLOAD_BYTES_MAX).toBe(4 + 64 * entry)
     expect(TX_BYTES_MAX).toBe(8 + (74 + 128 + PAYLOAD_BYTES_MAX) + 49_152)
   })
 })

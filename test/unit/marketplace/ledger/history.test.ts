@@ -151,12 +151,14 @@ describe('the end of an escrow', () => {
 describe('a reward', () => {
   it('stands under its miner when it matures', async () => {
     const test = await opened()
+    const before = test.balance(MINER.address)
     await test.mine([], { miner: MINER.address })
     await test.mineTo(3)
     expect(await events(test, MINER.address)).toEqual([])
     await test.mineTo(4)
+    const amount = test.balance(MINER.address) - before
     expect(await historyOf(test.chain.database, MINER.address, ALL)).toEqual([
-      { height: 4, position: 0, event: 'reward', txId: null, code: 0, roles: ['miner'] },
+      { height: 4, position: 0, event: 'reward', txId: null, code: 0, roles: ['miner'], amount },
     ])
   })
 })

@@ -170,10 +170,17 @@ describe('an address', () => {
         const depth = (await book.priceOf(asset(symbol)))!.depthUsdMicros!
         if (worth > depth) total -= worth - depth
       }
+      const locked = holdings.tabs.reduce((sum, tab) => sum + tab.locked, 0n)
+      expect(holdings.inTabs.amount).toBe(locked)
       total += holdings.staked.valueUsdMicros! + holdings.pendingRewards.valueUsdMicros!
+      total += holdings.inTabs.valueUsdMicros!
       expect(holdings.totalUsdMicros).toBe(total)
-      expect(holdings.truncated).toEqual({ tokens: false, positions: false, stakes: false })
+      expect(holdings.truncated).toEqual({ tokens: false, positions: false, stakes: false, tabs: false })
     }
+    const seven = await holdingsOf(chain, steadyWallet(7).address)
+    expect(seven.tabs).toMatchObject([{ tabId: busy.named.tabOpen, tab: { agentId: SHOP }, end: null }])
+    // 42 coins deposited, two calls claimed.
+    expect(seven.inTabs.amount).toBe(42n * 100_000_000n - 4_800_000n)
     const six = await holdingsOf(chain, steadyWallet(6).address)
     expect(six.unpriced).toEqual(['GLASS'])
     expect(six.positions.map(({ row }) => row.name)).toEqual(['FUSD-SALT-100'])
@@ -233,9 +240,10 @@ describe('agents', () => {
       ...{ delivered: 1, failed: 1, expired: 1, successPpm: 333_333n, successAtLeastPpm: 61_491n },
       ...{ payers: 1, effectivePayersPpm: 1_000_000n, topPayerPpm: 1_000_000n, p50Ms: 32, p95Ms: 32 },
       burned: expect.any(BigInt),
+      byTab: { provenCalls: 5, failed: 1, payers: 2, volume: 12_000_000n, burned: 120_000n },
     })
     expect(shop?.record.burned).toBeGreaterThan(24_000n)
-    expect(shop?.statistics).toMatchObject({ calls: 1, volume: 2_400_002n, payers: 1 })
+    expect(shop?.statistics).toMatchObject({ calls: 6, volume: 14_400_002n, payers: 2 })
     expect(shop?.services[2]?.record).toMatchObject({ delivered: 0, successPpm: null, topPayerPpm: null, p95Ms: null })
     expect((await agentNamed(chain, ORACLE))?.record).toMatchObject({ delivered: 1, successPpm: 1_000_000n })
     for (const text of ['none', '', 'SHOP', '../x']) expect(await agentNamed(chain, text)).toBeUndefined()

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { MemoryKeyValueStore } from '../../../../consensus/chain/key-value.ts'
+import { tabTotals } from '../../../../marketplace/ledger/tab-records.ts'
 import type { NodeApi } from '../../../../rpc/node/node-api.ts'
 import type { AnswerFacts } from '../../../../rpc/server/server-edges.ts'
 import { Metrics } from '../../../../src/telemetry/metrics.ts'
+import { seeded } from '../../../sim/miners.ts'
 import { fork, importAll, mineBranch } from '../../../support/branches.ts'
 import { TestChain, wallet } from '../../../support/chain.ts'
 import { TestMempool } from '../../../support/mempool.ts'
+import { RandomChain, restlessRuleBook } from '../../../support/random-chain.ts'
 import { testRemoteWork } from '../../../support/remote-work.ts'
 import { connect, joiningNode, servingNode, takeSnapshot } from '../../../support/snapshot-nodes.ts'
 
@@ -211,6 +214,20 @@ describe('the metrics of a node', () => {
     await test.mine([txs[0]!])
     expect(await sizes()).toEqual([1, txs[1]!.size + 4])
     expect(await value(metrics, 'farthing_transactions_total')).toBe(1)
+  })
+
+  it('follow the tabs of the chain', async () => {
+    const metrics = new Metrics()
+    const random = new RandomChain(await TestChain.open(restlessRuleBook()), seeded(26))
+    await watched(metrics, random.test)
+    expect(await value(metrics, 'farthing_tabs_open')).toBe(0)
+    await random.grow(14)
+    const { open, locked, claimed, burned } = tabTotals(random.test.chain.database)
+    expect(open).toBeGreaterThan(0)
+    expect(await value(metrics, 'farthing_tabs_open')).toBe(open)
+    const coins = { locked, claimed, burned }
+    for (const [name, units] of Object.entries(coins))
+      expect(await value(metrics, `farthing_tabs_${name}_coins`)).toBe(Number(units) / 100_000_000)
   })
 
   it('leave out the transactions that a node cannot know that began from a snapshot', async () => {

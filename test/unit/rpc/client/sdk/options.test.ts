@@ -140,6 +140,7 @@ describe('options of the SDK', () => {
       ...NODE,
       ...{ network: 'devnet', allow: { agents: ['farthing-1'], payTo: [], services: [] }, secondNode: NODE.baseUrl },
       ...{ fetch, signal: new AbortController().signal, dryRun: true, onPay: () => true, settleMs: 1, verify: true },
+      ...{ tabs: { maxDeposit: '1', callsAhead: 5 }, maxPerTabUsd: 1, maxPerTabCoins: '1' },
       ...{ maxPerCallUsd: 1, maxPerDayUsd: 1, maxPerCallCoins: '1', maxPerDayCoins: '1', maxFee: '1' },
     }
     expect(createClient(all).network.name).toBe('devnet')

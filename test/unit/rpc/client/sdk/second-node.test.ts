@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { DEVNET } from '../../../../../config/networks/devnet.ts'
 import { checkReceipt } from '../../../../../rpc/client/sdk/receipts.ts'
-import { networkFacts } from '../../../../generate/networks.ts'
+import { networkFacts } from '../../../../../src/market/network-facts.ts'
 import { LyingNode } from '../../../../support/lying-node.ts'
 
 const node = new LyingNode()

@@ -1,0 +1,111 @@
+import type { TxId } from '../../../../consensus/primitives/ids.ts'
+import type { Tab } from '../../../ledger/tab-records.ts'
+import { dueHeight } from '../../../ledger/tab-records.ts'
+import { TAB_MARGIN_BLOCKS } from './settings.ts'
+
+/** A tab that a claim may be due for, as chain and store show it. */
+export interface ClaimCandidate {
+  readonly tabId: TxId
+  /** On chain. */
+  readonly tab: Pick<Tab, 'closesAt' | 'expiresAt' | 'closeDelay'>
+  /** Charged and not claimed, in base units. */
+  readonly unclaimed: bigint
+  /** Receipts that are in no claim, and when the oldest and the newest of them were given. */
+  readonly receipts: number
+  readonly oldestAtMs: number
+  readonly newestAtMs: number
+  readonly refundAsked: boolean
+  /** Whether calls are under way. Their charges would be lost if the tab ended now. */
+  readonly isBusy: boolean
+}
+
+/** What the decision depends on beside the tabs. */
+export interface ClaimMoment {
+  /** Height of the head. */
+  readonly height: number
+  readonly nowMs: number
+  /** What a claim of so many tabs costs now. */
+  readonly fee: (tabs: number) => bigint
+  /** The most that may be unclaimed on one tab before it takes no more calls; null if there is no such bound. */
+  readonly riskLimit: bigint | null
+}
+
+/** A tab to claim now. */
+export interface ClaimOrder {
+  readonly tabId: TxId
+  /** Whether the claim is to end the tab. */
+  readonly close: boolean
+}
+
+/** A claim is due at this many times its share of the fee. */
+const FEES_WORTH = 100n
+/** A tab counts as active for this long after its last call. */
+const ACTIVE_MS = 10 * 60_000
+const AGE_ACTIVE_MS = 10 * 60_000
+const AGE_IDLE_MS = 6 * 3_600_000
+
+/**
+ * The tabs that are to be claimed now, the most pressing first. A claim that would not earn its fee is left out: its value goes to the
+ * payer at the end. Only a payer that asked for its refund gets it at once: opening the tab has cost it as much.
+ */
+export function claimsDue(candidates: readonly ClaimCandidate[], moment: ClaimMoment): readonly ClaimOrder[] {
+  const open = candidates.filter(({ tab }) => moment.height + 1 < dueHeight(tab))
+  const worth = worthFrom(open, moment)
+  const isDue = (one: ClaimCandidate): boolean =>
+    mayClose(one) || (isNew(one) && one.unclaimed >= moment.fee(1) && (one.unclaimed >= worth || isUrgent(one, moment)))
+  return open
+    .filter(isDue)
+    .sort((a, b) => place(a, moment) - place(b, moment) || larger(a.unclaimed, b.unclaimed))
+    .map((one) => ({ tabId: one.tabId, close: mayClose(one) }))
+}
+
+function isNew({ receipts }: ClaimCandidate): boolean {
+  return receipts > 0
+}
+
+function mayClose({ refundAsked, isBusy }: ClaimCandidate): boolean {
+  return refundAsked && !isBusy
+}
+
+/** The least value at which the tabs above it, claimed together, are each worth a hundred times their share of the fee. */
+function worthFrom(open: readonly ClaimCandidate[], { fee }: ClaimMoment): bigint {
+  const values = open.map(({ unclaimed }) => unclaimed).sort(larger)
+  const together = values.findLastIndex((value, i) => value * BigInt(i + 1) >= FEES_WORTH * fee(i + 1))
+  return values[together] ?? FEES_WORTH * fee(1)
+}
+
+function isUrgent(one: ClaimCandidate, { height, nowMs, riskLimit }: ClaimMoment): boolean {
+  const { tab, unclaimed, oldestAtMs, newestAtMs } = one
+  if (tab.closesAt !== 0 || dueHeight(tab) - height <= TAB_MARGIN_BLOCKS) return true
+  // Three quarters: the last quarter serves calls while the claim waits to be mined.
+  if (riskLimit !== null && unclaimed * 4n >= riskLimit * 3n) return true
+  const age = nowMs - newestAtMs < ACTIVE_MS ? AGE_ACTIVE_MS : AGE_IDLE_MS
+  return nowMs - oldestAtMs >= age
+}
+
+/** Tabs that end soon come first, the soonest at the front; all others have one place. */
+function place({ tab }: ClaimCandidate, { height }: ClaimMoment): number {
+  const left = dueHeight(tab) - height
+  return tab.closesAt !== 0 || left <= TAB_MARGIN_BLOCKS ? left : Number.MAX_SAFE_INTEGER
+}
+
+function larger(a: bigint, b: bigint): number {
+  return a === b ? 0 : a > b ? -1 : 1
+}
+
+/** Part of the value at stake that fees may cost while there is time, and once half of the close delay is over. */
+const PART_CALM = 10n
+const PART_PRESSING = 4n
+
+/**
+ * The most that fees of a claim may cost for one of its entries. There is no other bound on how far the bid rises, so that an
+ * attacker who fills the blocks of a close delay has to outbid a quarter of all that the claim is worth.
+ */
+export function feeBudget(
+  tab: Pick<Tab, 'closesAt' | 'expiresAt' | 'closeDelay'>,
+  unclaimed: bigint,
+  height: number,
+): bigint {
+  const isPressing = (dueHeight(tab) - height) * 2 <= tab.closeDelay
+  return unclaimed / (isPressing ? PART_PRESSING : PART_CALM)
+}

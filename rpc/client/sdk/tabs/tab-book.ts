@@ -1,0 +1,208 @@
+import { isSameReceipt } from './tab-receipts.ts'
+import type { CallNote, OpeningNote, StopNote, TabEvidence, TabNote, TabReceiptJson } from './tab-types.ts'
+
+/** Number of the first call of a tab. */
+const SEQ_FIRST = 1
+/**
+ * A seller takes 256 numbers above the lowest that it has not seen. From this distance on, numbers of refused calls are
+ * used again, so that they leave no hole.
+ */
+const SEQ_SPREAD_MAX = 200
+
+/** Code of a number that another call has. It is not free again. */
+const SEQ_USED = 'tab_seq_used'
+
+/** What a client knows of one tab, from its notes in their order. Knows nothing of chain, seller or time. */
+export class TabBook {
+  opening: OpeningNote | null = null
+  stopped: StopNote | null = null
+  isOver = false
+  /** The highest ceiling that was signed. */
+  signed = 0n
+  /** Where a wallet without notes began. */
+  base = { charged: 0n, receipts: 0 }
+  /** Whether this client made the tab, or has agreed to how it stands. */
+  isSettled = false
+  /**
+   * Calls whose outcome is not known, by their context. Two processes with the same notes may give one number to two calls;
+   * only one of them is served.
+   */
+  readonly unresolved = new Map<string, CallNote>()
+  /** Receipts by their number. */
+  readonly receipts = new Map<number, TabReceiptJson>()
+  /** What a service cost when this tab first called it. */
+  readonly firstPrices = new Map<string, bigint>()
+  readonly #bySeq = new Map<number, TabReceiptJson>()
+  readonly #free = new Set<number>()
+  #nextSeq = SEQ_FIRST
+  #resolved = 0n
+  #read = 0
+
+  /** Takes notes that it has not seen. They must be all notes of the tab from the first one on. */
+  readAll(notes: readonly TabNote[]): void {
+    for (const note of notes.slice(this.#read)) this.#apply(note)
+    this.#read = Math.max(this.#read, notes.length)
+  }
+
+  /** What is known to be charged. */
+  get charged(): bigint {
+    return this.base.charged + this.#resolved
+  }
+
+  /** The most that calls without an answer may be charged. */
+  get pending(): bigint {
+    return [...this.unresolved.values()].reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+  }
+
+  /** The most that the seller may say was charged. */
+  get bound(): bigint {
+    return this.charged + this.pending
+  }
+
+  /** The most that the seller may say was charged if it did not serve a call. */
+  boundWithout({ context, amount }: CallNote): bigint {
+    return this.unresolved.has(context) ? this.bound - BigInt(amount) : this.bound
+  }
+
+  get nextSeq(): number {
+    return this.#nextSeq
+  }
+
+  /** Highest receipt number that is known. */
+  get receiptsKnown(): number {
+    return Math.max(this.base.receipts, ...this.receipts.keys())
+  }
+
+  /** The newest receipt and its sum. */
+  get floor(): { readonly receipts: number; readonly charged: bigint } {
+    const receipts = this.receiptsKnown
+    const newest = this.receipts.get(receipts)
+    return { receipts, charged: newest === undefined ? this.base.charged : BigInt(newest.cumulative) }
+  }
+
+  /** Number and ceiling of a call of at most `amount`. Null if the deposit does not reach. */
+  place(amount: bigint, deposit: bigint): { readonly seq: number; readonly ceiling: bigint } | null {
+    const needed = this.bound + amount
+    if (needed > deposit) return null
+    const lowest = Math.min(...this.#free)
+    const seq = this.#nextSeq - lowest > SEQ_SPREAD_MAX ? lowest : this.#nextSeq
+    return { seq, ceiling: needed > this.signed ? needed : this.signed }
+  }
+
+  /** The seller has used all numbers below this one. */
+  skipTo(seq: number): void {
+    this.#nextSeq = Math.max(this.#nextSeq, seq)
+  }
+
+  /** Holds the number and the amount of a call from now on, before its note is on the disk. */
+  take(call: CallNote): void {
+    this.#apply(call)
+  }
+
+  /** A call that was not sent: nothing was signed for it that left this client. */
+  drop({ context }: CallNote): void {
+    this.#refuse(context, 'not_sent')
+  }
+
+  /** A call that was refused. */
+  refuse({ context }: CallNote, code: string): void {
+    this.#refuse(context, code)
+  }
+
+  /** A receipt that is on the disk. */
+  file(receipt: TabReceiptJson): void {
+    this.#receipt(receipt)
+  }
+
+  /** The receipt of a call. */
+  receiptOf(seq: number): TabReceiptJson | undefined {
+    return this.#bySeq.get(seq)
+  }
+
+  /** What is wrong with a receipt that the seller signed, as {@link TabEvidence} names it. Null if it fits all others. */
+  contradiction(
+    receipt: TabReceiptJson,
+  ): { readonly kind: TabEvidence['kind']; readonly with: TabReceiptJson[] } | null {
+    const { n, seq, charged, cumulative } = receipt
+    const same = this.receipts.get(n)
+    if (same !== undefined && !isSameReceipt(same, receipt))
+      return { kind: 'two receipts for one number', with: [same, receipt] }
+    const ofCall = this.#bySeq.get(seq)
+    if (ofCall !== undefined && ofCall.n !== n) return { kind: 'two receipts for one call', with: [ofCall, receipt] }
+    const [before, after] = [this.#sumAt(n - 1), this.receipts.get(n + 1)]
+    const others = [this.receipts.get(n - 1), receipt, after].filter((each) => each !== undefined)
+    const isBroken =
+      (before !== undefined && BigInt(cumulative) !== before + BigInt(charged)) ||
+      (after !== undefined && BigInt(after.cumulative) !== BigInt(cumulative) + BigInt(after.charged))
+    if (isBroken) return { kind: 'sums that do not add up', with: others }
+    return BigInt(cumulative) > this.bound ? { kind: 'more charged than asked', with: [receipt] } : null
+  }
+
+  #sumAt(n: number): bigint | undefined {
+    if (n === this.base.receipts) return this.base.charged
+    const receipt = this.receipts.get(n)
+    return receipt === undefined ? undefined : BigInt(receipt.cumulative)
+  }
+
+  #apply(note: TabNote): void {
+    switch (note.what) {
+      case 'opening':
+        this.opening ??= note
+        if (note.tx !== null) this.isSettled = true
+        break
+      case 'call':
+        this.#call(note)
+        break
+      case 'receipt':
+        this.#receipt(note.receipt)
+        break
+      case 'refused':
+        this.#refuse(note.context, note.code)
+        break
+      case 'base':
+        this.base = { charged: BigInt(note.charged), receipts: note.receipts }
+        this.isSettled = true
+        this.#resolved = this.#sumBehindBase()
+        this.signed = BigInt(note.ceiling) > this.signed ? BigInt(note.ceiling) : this.signed
+        this.skipTo(note.nextSeq)
+        break
+      case 'stop':
+        this.stopped ??= note
+        break
+      case 'end':
+        this.isOver = true
+        break
+    }
+  }
+
+  #refuse(context: string, code: string): void {
+    const call = this.unresolved.get(context)
+    if (call === undefined) return
+    this.unresolved.delete(context)
+    const isShared = [...this.unresolved.values()].some(({ seq }) => seq === call.seq)
+    if (code !== SEQ_USED && !isShared && !this.#bySeq.has(call.seq)) this.#free.add(call.seq)
+  }
+
+  #call(call: CallNote): void {
+    const { seq, ceiling, serviceId, amount, context } = call
+    if (!this.#bySeq.has(seq)) this.unresolved.set(context, call)
+    this.#free.delete(seq)
+    this.skipTo(seq + 1)
+    if (BigInt(ceiling) > this.signed) this.signed = BigInt(ceiling)
+    if (!this.firstPrices.has(serviceId)) this.firstPrices.set(serviceId, BigInt(amount))
+  }
+
+  #receipt(receipt: TabReceiptJson): void {
+    if (this.receipts.has(receipt.n)) return
+    this.receipts.set(receipt.n, receipt)
+    this.#bySeq.set(receipt.seq, receipt)
+    for (const { seq, context } of this.unresolved.values()) if (seq === receipt.seq) this.unresolved.delete(context)
+    this.#free.delete(receipt.seq)
+    if (receipt.n > this.base.receipts) this.#resolved += BigInt(receipt.charged)
+  }
+
+  #sumBehindBase(): bigint {
+    const behind = [...this.receipts.values()].filter(({ n }) => n > this.base.receipts)
+    return behind.reduce((sum, { charged }) => sum + BigInt(charged), 0n)
+  }
+}

@@ -1,0 +1,76 @@
+import type { SigningNetwork } from '../../../../consensus/crypto/signing.ts'
+import { amount } from '../../../../consensus/primitives/amount.ts'
+import type { Hash, TxId } from '../../../../consensus/primitives/ids.ts'
+import { voucherMessage } from '../../../../consensus/tx/tab-messages.ts'
+import type { TabBook } from './tab-book.ts'
+import { isSignedBy } from './tab-key.ts'
+import { isReceiptOf } from './tab-receipts.ts'
+import type { TabEvidence } from './tab-types.ts'
+import type { SaidState } from './tab-wire.ts'
+
+/** What a state of a seller is judged by. */
+export interface JudgeBasis {
+  readonly network: SigningNetwork
+  readonly tabId: string
+  readonly voucherKey: string
+  readonly receiptKey: string
+}
+
+/**
+ * What the seller had signed when the question was sent. A state can be on its way while newer receipts arrive.
+ */
+export interface TabFloor {
+  readonly receipts: number
+  readonly charged: bigint
+}
+
+/** Why a seller's state is not believed. */
+export interface Disbelief {
+  readonly reason: string
+  readonly kind: TabEvidence['kind'] | null
+}
+
+/**
+ * Whether to believe what a seller says of a tab. Null if so. The seller is believed only where its voucher is of this
+ * wallet's own key, and where it charged no more than that ceiling, and no more than this client knows as charged and the
+ * amounts of its own calls without an answer. `anyCharge`: this client has no notes, so every call is one without an answer.
+ */
+export async function disbeliefOf(
+  said: SaidState,
+  book: TabBook,
+  { basis, floor, anyCharge }: { readonly basis: JudgeBasis; readonly floor: TabFloor; readonly anyCharge: boolean },
+): Promise<Disbelief | null> {
+  const { voucher, charged, lastReceipt } = said
+  if (voucher !== null && !(await isOwnVoucher(basis, voucher)))
+    return { reason: 'the voucher that the seller shows is not signed by the key of this tab', kind: null }
+  const ceiling = voucher === null ? 0n : voucher.ceiling
+  if (charged > ceiling) return { reason: `it says ${charged} was charged, above the ceiling ${ceiling}`, kind: null }
+  if (!anyCharge && charged > book.bound)
+    return {
+      reason: `it says ${charged} was charged, this client asked for ${book.bound}`,
+      kind: 'more charged than asked',
+    }
+  if (lastReceipt === null) return behind(said, floor)
+  if (lastReceipt.tabId !== basis.tabId || !(await isReceiptOf(basis.network, basis.receiptKey, lastReceipt)))
+    return { reason: 'the last receipt that it shows is not signed for this tab', kind: null }
+  if (lastReceipt.n !== said.receipts || BigInt(lastReceipt.cumulative) !== charged)
+    return { reason: 'its last receipt does not fit what it says was charged', kind: 'sums that do not add up' }
+  const contradiction = anyCharge ? null : book.contradiction(lastReceipt)
+  if (contradiction !== null) return { reason: `its last receipt: ${contradiction.kind}`, kind: contradiction.kind }
+  return behind(said, floor)
+}
+
+/** A seller that was set back to an old copy of its data has fewer receipts than it gave. */
+function behind({ receipts, charged }: SaidState, floor: TabFloor): Disbelief | null {
+  if (receipts >= floor.receipts && charged >= floor.charged) return null
+  const reason = `it knows ${receipts} receipts, this client has its receipt ${floor.receipts}`
+  return { reason, kind: 'older than its own receipt' }
+}
+
+function isOwnVoucher(
+  { network, tabId, voucherKey }: JudgeBasis,
+  { seq, ceiling, context, signature }: NonNullable<SaidState['voucher']>,
+): Promise<boolean> {
+  const voucher = { seq, ceiling: amount(ceiling), context: context as Hash }
+  return isSignedBy(voucherKey, voucherMessage(network, tabId as TxId, voucher), signature)
+}

@@ -1,0 +1,154 @@
+import { toHex } from '../../../../consensus/primitives/bytes.ts'
+import type { TxId } from '../../../../consensus/primitives/ids.ts'
+import type { Result } from '../../../../consensus/primitives/result.ts'
+import { tabQueryMessage } from '../../../../consensus/tx/tab-messages.ts'
+import { askNode, expectOk, fieldsOf, type NodeAnswer } from '../../http.ts'
+import { paymentHeader } from '../carriers.ts'
+import { PaymentRequiredError } from '../errors.ts'
+import { withWord } from '../quotes.ts'
+import { errorOfAnswer, errorOfFault, isPassing, must } from '../refusals.ts'
+import type { Quote } from '../shapes.ts'
+import { isOver, type Patience, pause } from '../waiting.ts'
+import type { TabKey } from './tab-key.ts'
+import type { TabParts } from './tab-purse.ts'
+import { readReceipt } from './tab-receipts.ts'
+import type { CallNote, TabReceiptJson } from './tab-types.ts'
+import { readState, readTabOffer, type SaidState, type TabOffer, tabPayment, voucherPayload } from './tab-wire.ts'
+
+const RETRY_MS = { least: 100, most: 5_000 }
+/** Receipts of one page. */
+const PAGE = 200
+
+/** Speaks with the seller of a tab. Believes nothing, and signs nothing but queries. */
+export class TabSeller {
+  readonly #parts: TabParts
+
+  constructor(parts: TabParts) {
+    this.#parts = parts
+  }
+
+  /** The price of a call on a tab. Errors: `no_tab_offer`, `unavailable`, `request_unusable`, and those of the node. */
+  async offer(serviceId: string, request: string): Promise<TabOffer> {
+    const answer = await this.#post(serviceId, request, {})
+    if (!answer.ok) throw errorOfFault(answer.fault)
+    if (answer.value.status !== 402) throw errorOfAnswer(answer.value)
+    const offer = readTabOffer(answer.value.body, this.#parts.facts)
+    const { available, unavailableReason } = answer.value.body
+    if (offer === undefined || offer.serviceId !== serviceId) {
+      const isClosed = available === false
+      const message = isClosed ? `${serviceId} is unavailable: ${unavailableReason}` : `${serviceId} takes no tabs`
+      throw new PaymentRequiredError(message, { code: isClosed ? 'unavailable' : 'no_tab_offer', status: 402 })
+    }
+    checkOffered(offer, answer.value.body)
+    return offer
+  }
+
+  /** Asks with the same bytes until there is a final answer, or time is up. */
+  async call(call: CallNote, patience: Patience): Promise<Result<NodeAnswer>> {
+    const headers = paymentHeaders(tabPayment(voucherPayload(call), this.#parts.facts))
+    for (let waitMs = RETRY_MS.least; ; waitMs = Math.min(2 * waitMs, RETRY_MS.most)) {
+      const answer = await this.#post(call.serviceId, call.request, headers)
+      const isFinal = answer.ok && (hasReceipt(answer.value) || isClosed(answer.value) || !isPassing(answer.value))
+      if (isFinal || isOver(patience)) return answer
+      const asked = answer.ok ? (answer.value.retryAfterMs ?? 0) : 0
+      await pause(Math.min(Math.max(waitMs, asked), Math.max(0, patience.untilMs - Date.now())), patience.signal)
+    }
+  }
+
+  /** How the tab stands, by the seller's word. Null if it says nothing that this client understands. */
+  async state(tabId: string, key: TabKey): Promise<SaidState | null> {
+    const query = await this.#query(tabId, 'state', key)
+    const body = must(await this.#get(`/api/tabs/${tabId}?${query}`))
+    const { state, voucher, lastReceipt } = body
+    return readState({ channelState: state, voucherState: voucher, lastReceipt })
+  }
+
+  /** Receipts from a number on, as they came; at most `most`. */
+  async receipts(tabId: string, key: TabKey, from: number, most: number): Promise<readonly TabReceiptJson[]> {
+    const found: TabReceiptJson[] = []
+    for (let next: number | null = from; next !== null && found.length < most; ) {
+      const query = await this.#query(tabId, 'state', key)
+      query.set('from', String(next))
+      query.set('limit', String(PAGE))
+      const body = must(await this.#get(`/api/tabs/${tabId}/receipts?${query}`))
+      const page = Array.isArray(body.receipts) ? body.receipts.map(readReceipt) : []
+      found.push(...page.filter((receipt) => receipt !== undefined))
+      const told = body.next
+      next = typeof told === 'number' && told > next && page.length > 0 ? told : null
+    }
+    return found
+  }
+
+  /** Asks the seller to claim and close. The id of its claim, null if it sends that later; undefined if it will not. */
+  async refund(tabId: string, serviceId: string, key: TabKey): Promise<string | null | undefined> {
+    const { timeMs, signature } = await signedQuery(this.#parts, { tabId, what: 'refund', key })
+    const payload = { type: 'refund', channelId: tabId, timeMs, signature }
+    const headers = paymentHeaders(tabPayment(payload, this.#parts.facts))
+    const path = `/api/x402/${encodeURIComponent(serviceId)}?rail=tab`
+    const answer = await askNode(this.#parts.client.baseUrl, path, { headers }, this.#parts.transport)
+    if (!answer.ok || answer.value.status !== 200) return undefined
+    const { success, transaction } = answer.value.settled ?? {}
+    if (success === false) return undefined
+    return typeof transaction === 'string' && transaction !== '' ? transaction : null
+  }
+
+  #post(serviceId: string, request: string, headers: Readonly<Record<string, string>>): Promise<Result<NodeAnswer>> {
+    const path = `/api/x402/${encodeURIComponent(serviceId)}?rail=tab`
+    const all = { 'content-type': 'application/json', ...headers }
+    const init = { method: 'POST', headers: all, body: JSON.stringify({ request }) }
+    return askNode(this.#parts.client.baseUrl, path, init, this.#parts.transport)
+  }
+
+  async #get(path: string): Promise<Result<NodeAnswer['body']>> {
+    return expectOk(await askNode(this.#parts.client.baseUrl, path, {}, this.#parts.transport))
+  }
+
+  async #query(tabId: string, what: 'state', key: TabKey): Promise<URLSearchParams> {
+    const { timeMs, signature } = await signedQuery(this.#parts, { tabId, what, key })
+    return new URLSearchParams({ timeMs: String(timeMs), signature })
+  }
+}
+
+async function signedQuery(
+  { facts }: TabParts,
+  { tabId, what, key }: { readonly tabId: string; readonly what: 'state' | 'refund'; readonly key: TabKey },
+): Promise<{ readonly timeMs: number; readonly signature: string }> {
+  const timeMs = Date.now()
+  const message = tabQueryMessage(signingNetworkOf(facts), { tabId: tabId as TxId, what, timeMs })
+  return { timeMs, signature: toHex(await key.sign(message)) }
+}
+
+/** The network that keys of tabs sign for. */
+export function signingNetworkOf({ chainId, genesis }: TabParts['facts']) {
+  return { chainId, genesis: genesis as never }
+}
+
+function paymentHeaders(payment: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  const [name, value] = paymentHeader(payment)
+  return { [name]: value }
+}
+
+/** Code of a service that is closed: the seller took no call. */
+export const UNAVAILABLE = 'service_unavailable'
+
+function isClosed({ body }: NodeAnswer): boolean {
+  return body.code === UNAVAILABLE
+}
+
+/** Whether an answer has the receipt of a call, delivered or failed. */
+export function hasReceipt({ body }: NodeAnswer): boolean {
+  return fieldsOf(fieldsOf(body.receipt).tab).signature !== undefined
+}
+
+/** A closed service is reported first, since no other request would help. */
+function checkOffered(offer: TabOffer, body: NodeAnswer['body']): void {
+  const { available, unavailableReason } = offer
+  const word = withWord({ available, unavailableReason } as Quote, body)
+  if (!word.available) {
+    const message = `${offer.serviceId} is unavailable: ${word.unavailableReason}`
+    throw new PaymentRequiredError(message, { code: 'unavailable' })
+  }
+  if (word.requestError === null) return
+  const message = `the request is unusable: ${word.requestError}`
+  throw new PaymentRequiredError(message, { code: 'request_unusable', details: word.requestDetails })
+}

@@ -1,0 +1,377 @@
+import { TAB_SCHEME } from '../../../../consensus/crypto/tab-signing.ts'
+import { amount, parseAmount } from '../../../../consensus/primitives/amount.ts'
+import { toHex } from '../../../../consensus/primitives/bytes.ts'
+import { AGENT_ID, type AgentId, type Hash } from '../../../../consensus/primitives/ids.ts'
+import { encodeTransaction, type Transaction } from '../../../../consensus/tx/transaction.ts'
+import { fieldsOf } from '../../http.ts'
+import { checkAllowed } from '../agreement.ts'
+import { FarthingError, PaymentMismatchError, PaymentRequiredError, SpendLimitError } from '../errors.ts'
+import { checkNoMore, checkOptions, invalid, KIND, TAB_KINDS } from '../options.ts'
+import { must } from '../refusals.ts'
+import type { TabNetworkFacts } from '../shapes.ts'
+import { newSeed, Tab } from './tab.ts'
+import { TabBook } from './tab-book.ts'
+import type { AgentTermsView } from './tab-chain.ts'
+import { TabStoppedError } from './tab-errors.ts'
+import { tabKeyOf } from './tab-key.ts'
+import { type TabParts, TabPurse } from './tab-purse.ts'
+import { TabSeller } from './tab-seller.ts'
+import type { AutomaticTabs, OpeningNote, RecoveredTab, TabOptions } from './tab-types.ts'
+import type { TabOffer } from './tab-wire.ts'
+
+/** Longest term that a client takes by itself, in blocks: a day. */
+const TERM_DEFAULT_MAX = 28_800
+const CALLS_AHEAD_DEFAULT = 50n
+/** Calls of one agent that are paid one by one before a tab is opened. */
+const CALLS_BEFORE_TAB = 3
+/** How long an agent is left alone after a tab with it could not be opened. */
+const AGAIN_MS = 600_000
+
+/** Options of {@link Tabs.recover}. */
+export interface RecoverOptions {
+  /**
+   * Coins, decimal text: the most that a seller may have charged that this wallet has no notes of. A tab with more is listed
+   * and not used. Default: `maxPerCallCoins`.
+   */
+  readonly maxUnnoted?: string
+}
+
+/** The tabs of one wallet. */
+export class Tabs {
+  readonly #purse: TabPurse
+  readonly #seller: TabSeller
+  readonly #automatic: AutomaticTabs | null
+  readonly #unnotedMax: bigint
+  readonly #tabs = new Map<string, Tab>()
+  readonly #calls = new Map<string, number>()
+  readonly #agents = new Map<string, string>()
+  readonly #opening = new Map<string, Promise<Tab>>()
+  readonly #failed = new Map<string, number>()
+  /** The tab of an agent that was used last. */
+  readonly #current = new Map<string, Tab>()
+
+  constructor(parts: TabParts, automatic: AutomaticTabs | null, unnotedMax: bigint) {
+    this.#purse = new TabPurse(parts)
+    this.#seller = new TabSeller(parts)
+    this.#automatic = automatic
+    this.#unnotedMax = unnotedMax
+  }
+
+  /** Locks a deposit for an agent, and waits for the block. Errors: those of payments, `no_tab_terms`, `over_tab_limit`. */
+  async open(agentId: string, options: TabOptions, ...more: readonly never[]): Promise<Tab> {
+    checkNoMore('openTab', more)
+    checkOptions('openTab', options, TAB_KINDS)
+    const deposit = parseAmount(options.deposit, this.#purse.parts.facts.decimals)
+    if (!deposit.ok) throw invalid('openTab: deposit must be coins as decimal text')
+    return this.#open(agentId, deposit.value, { term: options.term, closeDelay: options.closeDelay, offer: null })
+  }
+
+  /** All tabs that the journal knows, those that have ended too. */
+  async list(): Promise<readonly Tab[]> {
+    const ids = await this.#purse.notes.list()
+    const tabs = await Promise.all(ids.map((tabId) => this.find(tabId)))
+    return tabs.filter((tab) => tab !== undefined)
+  }
+
+  /** A tab that the journal knows. */
+  async find(tabId: string): Promise<Tab | undefined> {
+    const known = this.#tabs.get(tabId)
+    if (known !== undefined) return known
+    const book = new TabBook()
+    book.readAll(await this.#purse.notes.read(tabId))
+    if (book.opening === null) return undefined
+    // Two callers may have read the notes at the same time; all must share one tab.
+    const tab = this.#tabs.get(tabId) ?? new Tab(this.#purse, book)
+    this.#tabs.set(tabId, tab)
+    return tab
+  }
+
+  /** A tab with an agent on which calls can be made now. */
+  async usable(agentId: string): Promise<Tab | undefined> {
+    const current = this.#current.get(agentId)
+    if (current?.isUsable === true) return current
+    const mine = (await this.list()).filter((tab) => tab.agentId === agentId && tab.isUsable)
+    for (const tab of mine.reverse()) {
+      const standing = await tab.state().catch(() => undefined)
+      const isLive = standing !== undefined && (standing.status === 'open' || standing.status === 'opening')
+      if (!isLive || !(await tab.ready().then(ok, notOk))) continue
+      this.#current.set(agentId, tab)
+      return tab
+    }
+    return undefined
+  }
+
+  /**
+   * Finds the tabs of this wallet on the chain, derives their keys, and asks their sellers how they stand. A seller is
+   * believed only within what the wallet's own keys signed. Charges without notes above `maxUnnoted` need your consent.
+   */
+  async recover(options: RecoverOptions = {}, ...more: readonly never[]): Promise<readonly RecoveredTab[]> {
+    checkNoMore('recoverTabs', more)
+    checkOptions('recoverTabs', options, { maxUnnoted: KIND.text })
+    const most = options.maxUnnoted === undefined ? this.#unnotedMax : this.#units('maxUnnoted', options.maxUnnoted)
+    await this.#purse.height()
+    for (const tabId of must(await this.#purse.chain.openTabs(this.#purse.address))) await this.#adopt(tabId)
+    const found: RecoveredTab[] = []
+    for (const tab of await this.list()) {
+      const before = await tab.state()
+      const isOver = before.status === 'ended' || before.status === 'void'
+      if (isOver) continue
+      const unnoted = before.status === 'opening' ? 0n : await tab.catchUp(most)
+      found.push({ standing: await tab.state(), unnoted })
+    }
+    return found
+  }
+
+  /** The tab for a call of a service in automatic mode. Null: pay this call by itself. */
+  async forCall(serviceId: string, request: string): Promise<Tab | null> {
+    const agentId = this.#agents.get(serviceId)
+    if (this.#automatic === null || agentId === undefined) return null
+    const open = await this.usable(agentId)
+    const tab = open ?? (this.#isDue(agentId) ? await this.#openFor(agentId, serviceId, request) : null)
+    return tab === null || (await this.#hasRoom(tab, serviceId)) ? tab : null
+  }
+
+  /** Counts a call that was paid by itself. */
+  counted(serviceId: string, agentId: string): void {
+    this.#agents.set(serviceId, agentId)
+    this.#calls.set(agentId, (this.#calls.get(agentId) ?? 0) + 1)
+  }
+
+  /** The tab for an offer of any seller: an open one, or a new one in automatic mode. Errors: `no_tab`. */
+  async forOffer(offer: TabOffer): Promise<Tab> {
+    const open = await this.usable(offer.agentId)
+    if (open !== undefined) return open
+    if (this.#automatic !== null) return this.#openOnce(offer)
+    const message = `there is no open tab with ${offer.agentId}: openTab it, or set tabs.maxDeposit`
+    throw new PaymentRequiredError(message, { code: 'no_tab' })
+  }
+
+  get #facts(): TabNetworkFacts {
+    const { tabs, name } = this.#purse.parts.facts
+    if (tabs !== undefined) return tabs
+    throw new FarthingError(`${name} has no tabs`, { code: 'no_tabs' })
+  }
+
+  #units(name: string, coins: string): bigint {
+    const parsed = parseAmount(coins, this.#purse.parts.facts.decimals)
+    if (!parsed.ok) throw invalid(`${name} must be coins as decimal text`)
+    return parsed.value
+  }
+
+  async #open(
+    agentId: string,
+    deposit: bigint,
+    {
+      term = TERM_DEFAULT_MAX,
+      closeDelay,
+      offer,
+    }: {
+      readonly term?: number | undefined
+      readonly closeDelay?: number | undefined
+      readonly offer: TabOffer | null
+    },
+  ): Promise<Tab> {
+    if (!AGENT_ID.test(agentId)) throw invalid('openTab: this is no id of an agent')
+    const { parts, notes } = this.#purse
+    const agent = must(await this.#purse.chain.agent(agentId))
+    if (offer !== null) checkAgainstState(offer, agent)
+    const { receiptKey, delay } = this.#agreed(agentId, agent, { deposit, term, closeDelay })
+    checkAllowed('agents', parts.allow.agents, [agentId])
+    checkAllowed('payTo', parts.allow.payTo, [agent.payout, agentId])
+    // Without notes nothing must be locked.
+    await notes.list()
+    const terms = { agentId: agentId as AgentId, deposit: amount(deposit), term, closeDelay: delay, scheme: TAB_SCHEME }
+    let kept: string | null = null
+    const opening = this.#purse.send({
+      ...{ kind: 'tab_open', payload: { ...terms, voucherKey: '' as Hash }, amount: deposit, locked: deposit, agentId },
+      payTo: agent.payout,
+      completed: async (payload, nonce) => {
+        const made = await newSeed(this.#purse, nonce)
+        kept = made.kept
+        return { ...payload, voucherKey: (await tabKeyOf(made.seed)).publicKey as Hash }
+      },
+      note: (signed, validUntil) => this.#note(signed, { agent: { ...agent, receiptKey }, seed: kept, validUntil }),
+    })
+    const tabId = await this.#mined(opening)
+    const tab = (await this.find(tabId)) as Tab
+    tab.expect(tabId)
+    await tab.ready()
+    this.#current.set(agentId, tab)
+    return tab
+  }
+
+  /** A refused or failed opening is not used, also if the node did not tell the truth. */
+  async #mined(opening: ReturnType<TabPurse['send']>): Promise<string> {
+    try {
+      const { payment } = await opening
+      await this.#purse.mined(payment)
+      return payment.txId
+    } catch (error) {
+      if (error instanceof FarthingError && error.payment !== null && NOT_OPENED.has(error.code)) {
+        const { txId: tabId } = error.payment
+        const stop = { what: 'stop', tabId, code: error.code, reason: error.message, evidence: null } as const
+        await this.#purse.keep({ ...stop, atMs: Date.now() })
+      }
+      throw error
+    }
+  }
+
+  /** What the chain would refuse is refused here: a failed opening costs its fee. */
+  #agreed(
+    agentId: string,
+    { terms }: AgentTermsView,
+    asked: { readonly deposit: bigint; readonly term: number; readonly closeDelay: number | undefined },
+  ): { readonly receiptKey: string; readonly delay: number } {
+    const { depositMin, closeDelays, terms: allowed } = this.#facts
+    if (terms === null) throw new PaymentRequiredError(`${agentId} takes no tabs`, { code: 'no_tab_terms' })
+    const least = terms.minDeposit > BigInt(depositMin) ? terms.minDeposit : BigInt(depositMin)
+    if (asked.deposit < least)
+      throw new PaymentRequiredError(`${agentId} takes deposits from ${this.#purse.coins(least)} on`, {
+        code: 'deposit_low',
+      })
+    if (!allowed.includes(asked.term)) throw invalid(`openTab: term is one of ${allowed.join(', ')} blocks`)
+    const fitting = closeDelays.filter((delay) => delay >= terms.minCloseDelay)
+    const delay = asked.closeDelay ?? fitting[0]
+    if (delay !== undefined && fitting.includes(delay)) return { receiptKey: terms.receiptKey, delay }
+    throw invalid(`openTab: closeDelay is one of ${fitting.join(', ')} blocks with ${agentId}`)
+  }
+
+  #note(
+    tx: Transaction,
+    {
+      agent,
+      seed,
+      validUntil,
+    }: {
+      readonly agent: { readonly payout: string; readonly receiptKey: string }
+      readonly seed: string | null
+      readonly validUntil: number
+    },
+  ): OpeningNote {
+    const { agentId, deposit, term, closeDelay, voucherKey } = fieldsOf(tx.body.payload) as {
+      readonly [field in 'agentId' | 'voucherKey']: string
+    } & { readonly deposit: bigint; readonly term: number; readonly closeDelay: number }
+    return {
+      ...{ what: 'opening', tabId: tx.txId, agentId, payer: this.#purse.address, voucherKey, seed },
+      ...{ payout: agent.payout, receiptKey: agent.receiptKey, nonce: tx.body.nonce.toString() },
+      ...{
+        deposit: deposit.toString(),
+        term,
+        closeDelay,
+        tx: toHex(encodeTransaction(tx)),
+        validUntil,
+        atMs: Date.now(),
+      },
+    }
+  }
+
+  /** Notes a tab of this wallet that only the chain knows, if the wallet can derive its key. */
+  async #adopt(tabId: string): Promise<void> {
+    if ((await this.find(tabId)) !== undefined) return
+    const record = must(await this.#purse.chain.tab(tabId))
+    const nonce = must(await this.#purse.chain.nonce(tabId))
+    if (record === undefined || nonce === null || this.#purse.wallet.voucherSeed === undefined) return
+    const { seed } = await newSeed(this.#purse, nonce)
+    if ((await tabKeyOf(seed)).publicKey !== record.voucherKey) return
+    const { agentId, payout, receiptKey, voucherKey, deposit, closeDelay, openedAt, expiresAt } = record
+    await this.#purse.keep({
+      ...{ what: 'opening', tabId, agentId, payer: this.#purse.address, payout, receiptKey, voucherKey, seed: null },
+      ...{ nonce: nonce.toString(), deposit: deposit.toString(), term: expiresAt - openedAt, closeDelay, tx: null },
+      ...{ validUntil: 0, atMs: Date.now() },
+    })
+  }
+
+  #isDue(agentId: string): boolean {
+    const failedAt = this.#failed.get(agentId)
+    const isTried = failedAt !== undefined && Date.now() - failedAt < AGAIN_MS
+    return !isTried && (this.#calls.get(agentId) ?? 0) >= CALLS_BEFORE_TAB
+  }
+
+  async #openFor(agentId: string, serviceId: string, request: string): Promise<Tab | null> {
+    const offer = await this.#seller.offer(serviceId, request).catch(nothing)
+    const opened = offer?.agentId === agentId ? this.#openOnce(offer) : Promise.resolve(null)
+    const tab = await opened.catch((error: unknown) => {
+      if (isFallback(error)) return null
+      throw error
+    })
+    if (tab === null) this.#failed.set(agentId, Date.now())
+    return tab
+  }
+
+  /** Calls that run side by side share one new tab. */
+  #openOnce(offer: TabOffer): Promise<Tab> {
+    const { agentId } = offer
+    const running = this.#opening.get(agentId)
+    if (running !== undefined) return running
+    const opened = this.#openWithin(offer).finally(() => this.#opening.delete(agentId))
+    this.#opening.set(agentId, opened)
+    return opened
+  }
+
+  async #openWithin(offer: TabOffer): Promise<Tab> {
+    const { terms } = must(await this.#purse.chain.agent(offer.agentId))
+    if (terms === null) throw new PaymentRequiredError(`${offer.agentId} takes no tabs`, { code: 'no_tab_terms' })
+    const wished = offer.amount * this.#ahead
+    const least = [BigInt(this.#facts.depositMin), terms.minDeposit, wished].reduce((a, b) => (a > b ? a : b))
+    const most = this.#maxDeposit
+    const deposit = least > most && most >= terms.minDeposit ? most : least
+    if (deposit > most)
+      throw new SpendLimitError(`${offer.agentId} wants a deposit above tabs.maxDeposit`, { code: 'over_tab_limit' })
+    return this.#open(offer.agentId, deposit, { offer })
+  }
+
+  /** Whether a call fits on the tab, after a top-up if there is need. */
+  async #hasRoom(tab: Tab, serviceId: string): Promise<boolean> {
+    const price = tab.priceOf(serviceId) ?? 1n
+    if (tab.available >= price) return true
+    const room = this.#maxDeposit - tab.available
+    const wished = price * this.#ahead
+    const more = wished < room ? wished : room
+    if (more < price) return false
+    return tab.topUp(this.#purse.coins(more).split(' ')[0] as string).then(ok, (error: unknown) => {
+      if (isFallback(error)) return false
+      throw error
+    })
+  }
+
+  get #ahead(): bigint {
+    const { callsAhead } = this.#automatic ?? {}
+    return callsAhead === undefined ? CALLS_AHEAD_DEFAULT : BigInt(Math.max(1, Math.floor(callsAhead)))
+  }
+
+  get #maxDeposit(): bigint {
+    return this.#automatic === null ? 0n : this.#units('tabs.maxDeposit', this.#automatic.maxDeposit)
+  }
+}
+
+const ok = (): boolean => true
+const notOk = (): boolean => false
+const nothing = (): undefined => undefined
+
+/** Nothing in an offer is believed where the state knows better. */
+function checkAgainstState({ receiptKey, payTo, agentId }: TabOffer, { payout, terms }: AgentTermsView): void {
+  if (terms !== null && receiptKey !== terms.receiptKey)
+    throw new PaymentMismatchError(`the offer names another receipt key than ${agentId} has on the chain`, {
+      code: 'other_receipt_key',
+    })
+  if (payTo !== payout)
+    throw new PaymentMismatchError(`the offer is paid to ${payTo}, ${agentId} is paid at ${payout}`, {
+      code: 'other_payee',
+    })
+}
+
+/** Errors after which a call is better paid by itself: nothing was locked. */
+const FALLBACKS: ReadonlySet<string> = new Set([
+  ...['no_tab_terms', 'no_tab_offer', 'no_tabs', 'deposit_low', 'over_tab_limit', 'over_day_limit', 'fee_too_high'],
+  ...['price_unknown', 'declined', 'journal_failed', 'other_receipt_key', 'other_payee', 'no_web_crypto'],
+  ...['tab_exhausted', 'tab_ending', 'tab_ended', 'tab_closing', 'tab_stopped', 'tab_unconfirmed'],
+])
+
+/** The chain has not taken the opening. */
+const NOT_OPENED: ReadonlySet<string> = new Set(['payment_refused', 'payment_failed', 'payment_void'])
+
+/** Whether a call can be paid by itself after this error. */
+export function isFallback(error: unknown): boolean {
+  if (error instanceof TabStoppedError) return true
+  return error instanceof FarthingError && (FALLBACKS.has(error.code) || NOT_OPENED.has(error.code))
+}

@@ -1,0 +1,41 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import type { Fault } from '../../../consensus/primitives/fault.ts'
+import { encodeTabReceipt, tabReceiptsRoot } from '../../../consensus/tx/tab-messages.ts'
+import { Claimer } from '../../../marketplace/till/rails/tab/claimer.ts'
+import { wallet } from '../../support/chain.ts'
+import { closeMarkets } from '../../support/market.ts'
+import { closeTabShops, TabShop } from '../../support/tabs.ts'
+
+afterEach(closeTabShops)
+afterEach(closeMarkets)
+
+it('calls that the rail answered are claimed when their payer asks for its refund, and the tab ends', async () => {
+  const shop = await TabShop.open()
+  const { market, store } = shop
+  const { chain } = market.test
+  const faults: Fault[] = []
+  const claimer = new Claimer({
+    ...{ chain, store, shop: market.shop, sender: market.sender, sink: market.mempool, clock: market.time },
+    onFault: (cause) => faults.push(cause),
+  })
+  const tab = await shop.openTab({}, 6)
+  for (const request of ['ok:1', 'fail', 'ok:2']) await shop.settle(tab, request)
+  const row = await store.tab(tab.tabId)
+  expect(row).toMatchObject({ receipts: 3 })
+  expect(row?.charged).toBeGreaterThan(0n)
+  expect(await shop.rail.refund(shop.query(tab, 'refund'))).toMatchObject({ ok: true })
+  claimer.check()
+  await vi.waitFor(() => expect(market.sender.waiting).toHaveLength(1))
+  const [claim] = market.sender.waiting
+  if (claim?.body.kind !== 'tab_claim') throw new Error('no claim')
+  const [entry] = claim.body.payload.entries
+  const receipts = (await store.receiptsFrom(tab.tabId, 1, 10)).map(({ receipt }) => receipt)
+  const root = tabReceiptsRoot(receipts.map(encodeTabReceipt))
+  expect(entry).toMatchObject({ claimed: row?.charged, receipts: 3, failed: 1, close: true, root })
+  const before = market.test.balance(wallet(1).address)
+  await market.mineWaiting()
+  expect(shop.record(tab)).toBeUndefined()
+  expect(market.test.balance(wallet(1).address) - before).toBe(100_000_000n - row!.charged)
+  await claimer.stop()
+  expect(faults).toEqual([])
+})

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest'
+import { runs } from '../support/runs.ts'
+import { TabWalk } from '../support/tab-walk.ts'
+import { walkSeeds } from '../support/walk.ts'
+
+const OPERATIONS = 1_000_000
+
+it('a million transactions about tabs end as the model says', { timeout: 10_000_000 }, () => {
+  const { base } = walkSeeds([], 0)
+  const walk = new TabWalk(base)
+  const most = runs(OPERATIONS)
+  try {
+    while (walk.counts.operations < most) walk.block(40)
+  } catch (error) {
+    throw new Error(`TEST_WALK_SEED=${base}, after ${walk.counts.operations} transactions`, { cause: error })
+  }
+  expect(walk.ledger.broken()).toEqual([])
+  expect(walk.counts.ended).toBeGreaterThan(most / 10)
+})

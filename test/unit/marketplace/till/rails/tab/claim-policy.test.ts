@@ -1,0 +1,157 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { TxId } from '../../../../../../consensus/primitives/ids.ts'
+import {
+  type ClaimCandidate,
+  type ClaimMoment,
+  claimsDue,
+  feeBudget,
+} from '../../../../../../marketplace/till/rails/tab/claim-policy.ts'
+import { filled } from '../../../../../support/unsigned.ts'
+
+const HEIGHT = 10_000
+const NOW = 1_800_000_000_000
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+/** A claim costs 100 and 50 for each tab. */
+const fee = (tabs: number): bigint => 100n + 50n * BigInt(tabs)
+const ALONE = fee(1)
+const MOMENT: ClaimMoment = { height: HEIGHT, nowMs: NOW, fee, riskLimit: null }
+
+const OPEN = { closesAt: 0, expiresAt: HEIGHT + 20_000, closeDelay: 400 }
+/** One call a minute ago, worth ten fees. */
+function tab(change: Partial<ClaimCandidate> = {}, id = 1): ClaimCandidate {
+  const times = { oldestAtMs: NOW - MINUTE, newestAtMs: NOW - MINUTE }
+  const flags = { refundAsked: false, isBusy: false }
+  return { tabId: filled<TxId>(id), tab: OPEN, unclaimed: 10n * ALONE, receipts: 1, ...times, ...flags, ...change }
+}
+
+const isDue = (change: Partial<ClaimCandidate>, moment: Partial<ClaimMoment> = {}): boolean =>
+  claimsDue([tab(change)], { ...MOMENT, ...moment }).length === 1
+
+describe('a tab', () => {
+  it('is claimed at a hundred times the fee, and not below', () => {
+    expect([isDue({ unclaimed: 100n * ALONE - 1n }), isDue({ unclaimed: 100n * ALONE })]).toEqual([false, true])
+  })
+
+  it('shares the fee with others, so that together they are claimed earlier', () => {
+    const together = (value: bigint) =>
+      claimsDue(
+        [1, 2, 3, 4].map((id) => tab({ unclaimed: value }, id)),
+        MOMENT,
+      ).length
+    // Four tabs cost 300, so each is due at 7,500 where one alone is due at 15,000.
+    expect([together(7_499n), together(7_500n)]).toEqual([0, 4])
+  })
+
+  it('does not wait for poorer tabs, nor takes them along', () => {
+    const due = claimsDue([tab({ unclaimed: 20_000n }, 1), tab({ unclaimed: 1_000n }, 2)], MOMENT)
+    expect(due).toEqual([{ tabId: filled(1), close: false }])
+  })
+
+  it('that is active is claimed ten minutes after the first call that is in no claim', () => {
+    const at = (age: number) => isDue({ oldestAtMs: NOW - age, newestAtMs: NOW - 1_000 })
+    expect([at(10 * MINUTE - 1), at(10 * MINUTE)]).toEqual([false, true])
+  })
+
+  it('that is idle is claimed after six hours', () => {
+    const at = (age: number) => isDue({ oldestAtMs: NOW - age, newestAtMs: NOW - age })
+    expect([at(10 * MINUTE), at(6 * HOUR - 1), at(6 * HOUR)]).toEqual([false, false, true])
+  })
+
+  it('is claimed at once when its payer closes it', () => {
+    expect(isDue({ tab: { ...OPEN, closesAt: HEIGHT + 399 } })).toBe(true)
+  })
+
+  it('is claimed at once 240 blocks before it expires', () => {
+    const at = (left: number) => isDue({ tab: { ...OPEN, expiresAt: HEIGHT + left } })
+    expect([at(241), at(240)]).toEqual([false, true])
+  })
+
+  it('is claimed at once when three quarters of what may be risked are unclaimed', () => {
+    const at = (unclaimed: bigint) => isDue({ unclaimed }, { riskLimit: 2_000n })
+    expect([at(1_499n), at(1_500n)]).toEqual([false, true])
+  })
+
+  it('is left to its payer when a claim would cost more than it brings, in a claim of several too', () => {
+    const closing = { tab: { ...OPEN, closesAt: HEIGHT + 100 }, unclaimed: ALONE - 1n }
+    expect(isDue(closing)).toBe(false)
+    expect(isDue({ ...closing, unclaimed: ALONE })).toBe(true)
+    expect(claimsDue([tab(closing, 1), tab({ unclaimed: 100n * ALONE }, 2)], MOMENT)).toEqual([
+      { tabId: filled(2), close: false },
+    ])
+  })
+
+  it('with failed calls alone is not claimed, whatever its age', () => {
+    expect(isDue({ unclaimed: 0n, receipts: 50, oldestAtMs: 0, newestAtMs: 0 })).toBe(false)
+  })
+
+  it('is not claimed when no block before its end can hold the claim', () => {
+    const at = (left: number) => isDue({ tab: { ...OPEN, closesAt: HEIGHT + left }, unclaimed: 1_000_000n })
+    expect([at(1), at(2)]).toEqual([false, true])
+  })
+
+  it('ends with a claim when its payer asks for its refund, once no call is under way', () => {
+    const asked = tab({ refundAsked: true, unclaimed: 0n, receipts: 0 })
+    expect(claimsDue([asked], MOMENT)).toEqual([{ tabId: asked.tabId, close: true }])
+    expect(claimsDue([{ ...asked, isBusy: true }], MOMENT)).toEqual([])
+    // What is charged already is not held up by the call under way.
+    expect(claimsDue([{ ...asked, isBusy: true, unclaimed: 20_000n, receipts: 3 }], MOMENT)).toEqual([
+      { tabId: asked.tabId, close: false },
+    ])
+  })
+})
+
+describe('tabs that are due', () => {
+  it('come in the order of their ends, then the largest first', () => {
+    const rich = 100n * ALONE
+    const due = claimsDue(
+      [
+        tab({ unclaimed: rich }, 1),
+        tab({ unclaimed: 2n * rich }, 2),
+        tab({ tab: { ...OPEN, closesAt: HEIGHT + 300 } }, 3),
+        tab({ tab: { ...OPEN, expiresAt: HEIGHT + 20 } }, 4),
+      ],
+      MOMENT,
+    )
+    expect(due.map(({ tabId }) => tabId)).toEqual([filled(4), filled(3), filled(2), filled(1)])
+  })
+
+  it('each bring at least the fee that they would cost alone, unless a payer asked for its refund', () => {
+    const candidate = fc.record({
+      unclaimed: fc.bigInt(0n, 40_000n),
+      receipts: fc.integer({ min: 0, max: 5 }),
+      age: fc.integer({ min: 0, max: 8 * HOUR }),
+      left: fc.integer({ min: -5, max: 1_000 }),
+      refundAsked: fc.boolean(),
+      isBusy: fc.boolean(),
+    })
+    fc.assert(
+      fc.property(fc.array(candidate, { maxLength: 80 }), (drawn) => {
+        const tabs = drawn.map(({ age, left, ...rest }, i) =>
+          tab({ ...rest, oldestAtMs: NOW - age, tab: { ...OPEN, expiresAt: HEIGHT + left } }, i + 1),
+        )
+        const due = claimsDue(tabs, MOMENT)
+        expect(new Set(due.map(({ tabId }) => tabId)).size).toBe(due.length)
+        for (const { tabId, close } of due) {
+          const one = tabs.find((each) => each.tabId === tabId)!
+          expect(close ? one.refundAsked && !one.isBusy : one.unclaimed >= ALONE && one.receipts > 0).toBe(true)
+        }
+      }),
+    )
+  })
+})
+
+describe('the fees of a claim', () => {
+  const closing = { closesAt: HEIGHT + 400, expiresAt: HEIGHT + 20_000, closeDelay: 400 }
+
+  it('may cost a tenth of its value, and a quarter from half of the close delay on', () => {
+    const at = (height: number) => feeBudget(closing, 1_000n, height)
+    expect([at(HEIGHT), at(HEIGHT + 199), at(HEIGHT + 200), at(HEIGHT + 399)]).toEqual([100n, 100n, 250n, 250n])
+  })
+
+  it('may cost a quarter too when an open tab is about to expire', () => {
+    const tabOf = (left: number) => ({ ...closing, closesAt: 0, expiresAt: HEIGHT + left })
+    expect([feeBudget(tabOf(201), 1_000n, HEIGHT), feeBudget(tabOf(200), 1_000n, HEIGHT)]).toEqual([100n, 250n])
+  })
+})

@@ -116,7 +116,7 @@ export function createMarket(parts: MarketParts): Result<Market> {
   const selling = { isOn, closeDelay, receiptKey: parts.receipts.key }
   const registrar = new Registrar({
     ...{ chain, shop, sender, twin },
-    tabTerms: () => missingTerms({ chain, shop, price }, selling),
+    tabTerms: () => missingTerms({ chain, shop }, selling),
     onFault: (cause) => onFault('registration', cause),
   })
   const rails = { till, atRisk, stable: null, tabs: null }

@@ -37,11 +37,11 @@ export interface ClaimOrder {
   readonly close: boolean
 }
 
-/** A claim is due at this many times its share of the fee. */
+/** A tab that is worth this many times its share of the fee is claimed as soon as an active one. */
 const FEES_WORTH = 100n
 /** A tab counts as active for this long after its last call. */
 const ACTIVE_MS = 10 * 60_000
-const AGE_ACTIVE_MS = 10 * 60_000
+const AGE_SOON_MS = 10 * 60_000
 const AGE_IDLE_MS = 6 * 3_600_000
 
 /**
@@ -52,7 +52,7 @@ export function claimsDue(candidates: readonly ClaimCandidate[], moment: ClaimMo
   const open = candidates.filter(({ tab }) => moment.height + 1 < dueHeight(tab))
   const worth = worthFrom(open, moment)
   const isDue = (one: ClaimCandidate): boolean =>
-    mayClose(one) || (isNew(one) && one.unclaimed >= moment.fee(1) && (one.unclaimed >= worth || isUrgent(one, moment)))
+    mayClose(one) || (isNew(one) && one.unclaimed >= moment.fee(1) && isPressing(one, moment, worth))
   return open
     .filter(isDue)
     .sort((a, b) => place(a, moment) - place(b, moment) || larger(a.unclaimed, b.unclaimed))
@@ -74,13 +74,18 @@ function worthFrom(open: readonly ClaimCandidate[], { fee }: ClaimMoment): bigin
   return values[together] ?? FEES_WORTH * fee(1)
 }
 
-function isUrgent(one: ClaimCandidate, { height, nowMs, riskLimit }: ClaimMoment): boolean {
+/**
+ * A seller loses nothing by waiting: a payer that closes gives it the close delay. So a tab is claimed some minutes after its first
+ * unclaimed call, together with the calls since then, and much later if that is worth little. A hundred fees alone would not do as a
+ * trigger: one call of two cents is worth as much, and a busy tab would be claimed in every block.
+ */
+function isPressing(one: ClaimCandidate, { height, nowMs, riskLimit }: ClaimMoment, worth: bigint): boolean {
   const { tab, unclaimed, oldestAtMs, newestAtMs } = one
   if (tab.closesAt !== 0 || dueHeight(tab) - height <= TAB_MARGIN_BLOCKS) return true
   // Three quarters: the last quarter serves calls while the claim waits to be mined.
   if (riskLimit !== null && unclaimed * 4n >= riskLimit * 3n) return true
-  const age = nowMs - newestAtMs < ACTIVE_MS ? AGE_ACTIVE_MS : AGE_IDLE_MS
-  return nowMs - oldestAtMs >= age
+  const isSoon = unclaimed >= worth || nowMs - newestAtMs < ACTIVE_MS
+  return nowMs - oldestAtMs >= (isSoon ? AGE_SOON_MS : AGE_IDLE_MS)
 }
 
 /** Tabs that end soon come first, the soonest at the front; all others have one place. */

@@ -41,8 +41,10 @@ export type {
   ToolCaller,
   VerifiedReceipt,
 } from './sdk/shapes.ts'
+/** A deposit with one agent. */
 export type { Tab } from './sdk/tabs/tab.ts'
 export { NotChargedError, TabStoppedError } from './sdk/tabs/tab-errors.ts'
+/** Types of tabs. */
 export type {
   AutomaticTabs,
   CheckedClaim,
@@ -58,4 +60,5 @@ export type {
   TabReceiptJson,
   TabStanding,
 } from './sdk/tabs/tab-types.ts'
+/** Options of `recoverTabs`. */
 export type { RecoverOptions } from './sdk/tabs/tabs.ts'

@@ -41,9 +41,9 @@ export type {
   ToolCaller,
   VerifiedReceipt,
 } from './sdk/shapes.ts'
-/** A deposit with one agent. */
-export type { Tab } from './sdk/tabs/tab.ts'
 export { NotChargedError, TabStoppedError } from './sdk/tabs/tab-errors.ts'
+/** A deposit with one agent. */
+export type { RecoverOptions, Tab } from './sdk/tabs/tab-shapes.ts'
 /** Types of tabs. */
 export type {
   AutomaticTabs,
@@ -60,5 +60,3 @@ export type {
   TabReceiptJson,
   TabStanding,
 } from './sdk/tabs/tab-types.ts'
-/** Options of `recoverTabs`. */
-export type { RecoverOptions } from './sdk/tabs/tabs.ts'

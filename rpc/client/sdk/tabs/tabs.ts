@@ -16,6 +16,7 @@ import { TabStoppedError } from './tab-errors.ts'
 import { tabKeyOf } from './tab-key.ts'
 import { type TabParts, TabPurse } from './tab-purse.ts'
 import { TabSeller } from './tab-seller.ts'
+import type { RecoverOptions } from './tab-shapes.ts'
 import type { AutomaticTabs, OpeningNote, RecoveredTab, TabOptions } from './tab-types.ts'
 import type { TabOffer } from './tab-wire.ts'
 
@@ -26,15 +27,6 @@ const CALLS_AHEAD_DEFAULT = 50n
 const CALLS_BEFORE_TAB = 3
 /** How long an agent is left alone after a tab with it could not be opened. */
 const AGAIN_MS = 600_000
-
-/** Options of {@link Tabs.recover}. */
-export interface RecoverOptions {
-  /**
-   * Coins, decimal text: the most that a seller may have charged that this wallet has no notes of. A tab with more is listed
-   * and not used. Default: `maxPerCallCoins`.
-   */
-  readonly maxUnnoted?: string
-}
 
 /** The tabs of one wallet. */
 export class Tabs {

@@ -7,12 +7,14 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import type { Hash } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type { ReceiptSigner } from '../../marketplace/till/rails/tab/tab-receipts.ts'
-import type { OpenedTabs } from '../daemon/open-core.ts'
 import { NATIVE_BACKEND } from './native-backend.ts'
 
 const SEED_BYTES = 32
 /** Name of the key among the secrets of replicas. */
 const SHARED_KEY = 'tab-receipt-key'
+
+/** A secret of all replicas that share a store, made by the first one that asks for it. */
+export type SharedSecret = (name: string, make: () => Uint8Array) => Promise<Uint8Array>
 
 /** The receipt key that belongs to a wallet: made from its seed, so it is lost only with the wallet. */
 export function walletReceiptSigner(walletSeed: Uint8Array, backend: SignatureBackend = NATIVE_BACKEND): ReceiptSigner {
@@ -27,7 +29,7 @@ export function walletReceiptSigner(walletSeed: Uint8Array, backend: SignatureBa
  */
 export async function openReceiptSigner(
   path: string | null,
-  secret: OpenedTabs['secret'],
+  secret: SharedSecret | null,
   ofWallet: ReceiptSigner,
 ): Promise<Result<ReceiptSigner>> {
   if (path === null && secret !== null)

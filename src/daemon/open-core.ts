@@ -11,6 +11,7 @@ import { Mempool } from '../../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import type { Internet } from '../adapters/open-web.ts'
 import { nativePowHasher } from '../crypto/native-pow.ts'
+import type { SharedSecret } from '../crypto/receipt-key.ts'
 import type { SellerKey } from '../crypto/wallet-key.ts'
 import type { TransactionMode } from '../p2p/relay/transaction-relay.ts'
 import { PROTOCOL } from '../protocol.ts'
@@ -33,8 +34,8 @@ export type OpenClaims = <C extends StoredClaim>(
 export interface OpenedTabs {
   /** The daemon closes it. */
   readonly store: TabStore & { close(): Promise<void> }
-  /** A secret of all replicas that share the store, made by the first one that asks; null if the store is not shared. */
-  readonly secret: ((name: string, make: () => Uint8Array) => Promise<Uint8Array>) | null
+  /** Null if the store is not shared. */
+  readonly secret: SharedSecret | null
 }
 
 /** `path` is in the data folder. */

@@ -51,6 +51,7 @@ export class PostgresDatabase {
       statement_timeout: STATEMENT_MS,
       query_timeout: ANSWER_MS,
       keepAlive: true,
+      pipeline: true,
       allowExitOnIdle: true,
       application_name: 'farthing',
       options: SESSION.map((setting) => `-c ${setting}`).join(' '),
@@ -71,6 +72,7 @@ export class PostgresDatabase {
   query: Query = <R extends object>(...query: Parameters<Query>) =>
     this.#tell(async () => (await this.#pool.query<R>(configOf(...query))).rows)
 
+  /** Queries that `work` does not wait for are sent without waiting for the answers to those before; all must succeed. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
     return this.#tell(async () => {
       const client = await this.#pool.connect()
@@ -110,11 +112,18 @@ export class PostgresDatabase {
 }
 
 async function inTransaction<T>(client: PoolClient, work: (query: Query) => Promise<T>): Promise<T> {
-  await client.query('BEGIN')
-  const result = await work(
-    async <R extends object>(...query: Parameters<Query>) => (await client.query<R>(configOf(...query))).rows,
-  )
-  await client.query('COMMIT')
+  const sent: Promise<unknown>[] = []
+  const send = <R extends object>(...query: Parameters<Query>): Promise<readonly R[]> => {
+    const rows = client.query<R>(configOf(...query)).then((answer) => answer.rows)
+    rows.catch(ignore)
+    sent.push(rows)
+    return rows
+  }
+  void send('BEGIN')
+  const result = await work(send)
+  void send('COMMIT')
+  // After a query that failed, `COMMIT` takes everything back.
+  await Promise.all(sent)
   return result
 }
 

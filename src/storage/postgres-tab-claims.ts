@@ -39,6 +39,7 @@ export class PostgresTabClaims {
 
   /** Throws {@link ClaimsAway} if another replica claims by now: then the claim must not be sent. */
   async put(claim: TabClaimRow): Promise<void> {
+    await this.#isClaimer()
     const sql = `WITH claimer AS (SELECT claimer FROM ${this.#schema}.about WHERE claimer = $1 FOR SHARE)
       INSERT INTO ${this.#schema}.tab_claims (id, made_at, body) SELECT $2, $3::bigint, $4 FROM claimer
       ON CONFLICT (id) DO UPDATE SET body = EXCLUDED.body RETURNING id`

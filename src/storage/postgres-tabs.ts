@@ -1,3 +1,4 @@
+import { AMOUNT_MAX, ZERO } from '../../consensus/primitives/amount.ts'
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 import { LruMap } from '../../consensus/primitives/lru.ts'
@@ -19,6 +20,7 @@ import {
   type TabRow,
   type TabStore,
 } from '../../marketplace/till/rails/tab/tab-store.ts'
+import { Gathered } from './gathered.ts'
 import { codeOf, type PostgresDatabase, type Query, UNIQUE_VIOLATION } from './postgres-database.ts'
 import type { Presence } from './postgres-presence.ts'
 import { PostgresTabClaims } from './postgres-tab-claims.ts'
@@ -41,6 +43,18 @@ const TABS_KNOWN_MAX = 10_000
 /** A reservation is tried again after its tab's first row was made, or this replica registered again, or another call came and went. */
 const RESERVE_TRIES = 5
 
+interface CallPlace {
+  readonly tabId: TxId
+  readonly seq: number
+}
+
+interface Wish {
+  readonly call: ReservedTabCall
+  readonly bounds: ReserveBounds
+}
+
+const HELD: Reservation = { is: 'held' }
+
 type HeldColumns = TabColumns & { readonly isMember: boolean; readonly isKnown: boolean }
 
 /** PostgreSQL decides which replica makes a call on a tab. All that happens to one tab happens under the lock of its row. */
@@ -53,6 +67,8 @@ export class PostgresTabStore implements TabStore {
   readonly #known = new LruMap<TxId, TabRow>(TABS_KNOWN_MAX)
   /** Calls under way of this replica, as far as it knows. */
   readonly #held = new Set<string>()
+  readonly #wishes = new Gathered((wishes: readonly Wish[]) => this.#reserve(wishes))
+  readonly #reads = new Gathered((asked: readonly CallPlace[]) => this.#read(asked))
   #lapses = 0
 
   /** Only `PostgresClaims.tabs` calls this. */
@@ -74,33 +90,12 @@ export class PostgresTabStore implements TabStore {
     return this.#known.get(tabId)
   }
 
-  async call(tabId: TxId, seq: number): Promise<TabCallRow | undefined> {
-    const sql = `SELECT ${TAB_COLUMNS}, call.body, call.result FROM ${this.#schema}.tabs AS tab
-      LEFT JOIN ${this.#schema}.tab_calls AS call ON call.tab_id = tab.id AND call.seq = $2 WHERE tab.id = $1`
-    const [row] = await this.#database.query<TabColumns & Partial<CallColumns>>(sql, [tabId, seq], 'tab-call')
-    if (row === undefined) return undefined
-    this.#know(tabOf(row))
-    return row.body === null ? undefined : callOf(row as CallColumns)
+  call(tabId: TxId, seq: number): Promise<TabCallRow | undefined> {
+    return this.#reads.ask('', { tabId, seq })
   }
 
-  async reserve(call: ReservedTabCall, bounds: ReserveBounds): Promise<Reservation> {
-    const { tabId, seq } = call
-    for (let left = RESERVE_TRIES; left > 0; left--) {
-      const held = await this.#hold(call, bounds)
-      if (held?.id != null) {
-        this.#know(tabOf(held))
-        this.#holds(call)
-        return { is: 'held' }
-      }
-      if (held?.isMember === false) await this.#presence.beat()
-      else if (held?.isKnown === false) await this.#make(tabId)
-      else {
-        const known = await this.call(tabId, seq)
-        if (known !== undefined) return { is: 'known', call: known }
-        if (held !== null) return { is: 'refused' }
-      }
-    }
-    throw new ClaimsAway(fault('market/claims-away', { reason: 'the call comes and goes' }))
+  reserve(call: ReservedTabCall, bounds: ReserveBounds): Promise<Reservation> {
+    return this.#wishes.ask(call.tabId, { call, bounds })
   }
 
   async begin(call: ReservedTabCall): Promise<boolean> {
@@ -121,25 +116,15 @@ export class PostgresTabStore implements TabStore {
   }
 
   async commit(ended: readonly EndedTabCall[], seal: SealCall): Promise<readonly (AnsweredTabRow | null)[]> {
-    const { tabs, answers } = await this.#database.transaction(async (query) => {
-      const group = await this.#lock(query, ended)
-      const sealed: SealedCall[] = []
-      const answers = ended.map((end) => {
-        const id = callIdOf(end.call)
-        const known = group.calls.get(id)
-        if (known === undefined) return null
-        if (known.owner !== this.#presence.id) return known.answer
-        const { tab, answered } = seal(group.tabs.get(end.call.tabId) as TabRow, end)
-        group.tabs.set(tab.tabId, tab)
-        group.calls.set(id, { owner: null, answer: answered })
-        sealed.push({ answered, ended: end })
-        return answered
-      })
-      if (sealed.length > 0) await this.#write(query, [...group.tabs.values()], sealed)
-      return { tabs: group.tabs, answers }
-    })
+    const { tabs, answered } = await this.#commit(ended, seal)
     for (const tab of tabs.values()) this.#know(tab)
-    for (const { call } of ended) this.#held.delete(callIdOf(call))
+    const answers: (AnsweredTabRow | null)[] = []
+    for (const { call } of ended) {
+      const id = callIdOf(call)
+      this.#held.delete(id)
+      const known = answered.get(id) ?? (await this.call(call.tabId, call.seq))
+      answers.push(known !== undefined && isAnswered(known) ? known : null)
+    }
     return answers
   }
 
@@ -212,77 +197,149 @@ export class PostgresTabStore implements TabStore {
     await this.#database.query(sql, [tabId, ...windowValues(NEW_WINDOW)])
   }
 
+  /** Calls on one tab. Mostly it takes all of them at once; if it does not, each is tried alone. */
+  async #reserve(wishes: readonly Wish[]): Promise<readonly Reservation[]> {
+    if (wishes.length > 1 && (await this.#hold(wishes))?.id != null) return wishes.map(() => HELD)
+    const answers: Reservation[] = []
+    for (const wish of wishes) answers.push(await this.#reserveOne(wish))
+    return answers
+  }
+
+  async #reserveOne(wish: Wish): Promise<Reservation> {
+    const { tabId, seq } = wish.call
+    for (let left = RESERVE_TRIES; left > 0; left--) {
+      const held = await this.#hold([wish])
+      if (held?.id != null) return HELD
+      if (held?.isMember === false) await this.#presence.beat()
+      else if (held?.isKnown === false) await this.#make(tabId)
+      else {
+        const known = await this.call(tabId, seq)
+        if (known !== undefined) return { is: 'known', call: known }
+        if (held !== null) return { is: 'refused' }
+      }
+    }
+    throw new ClaimsAway(fault('market/claims-away', { reason: 'the call comes and goes' }))
+  }
+
   /**
-   * One statement; its `id` is null if the tab did not take the call. Null if the call came in between. It locks this replica's
-   * row first, as one does that takes over from it, and need not be on disk: a call whose reservation is lost is sent again.
+   * Takes all calls or none, in one statement; its `id` is null if the tab did not take them. Null if another call has one of the
+   * numbers. The statement locks this replica's row first, as a replica does that takes over from it. It need not be on disk: a
+   * call whose reservation is lost is sent again.
    */
-  async #hold(call: ReservedTabCall, { most, claimed, receipts }: ReserveBounds): Promise<HeldColumns | null> {
-    const { tabId, seq, price, voucher } = call
+  async #hold(wishes: readonly Wish[]): Promise<HeldColumns | null> {
     const sql = `WITH me AS (
         SELECT id FROM ${this.#schema}.replicas
         WHERE id = $1 AND set_config('synchronous_commit', 'off', true) = 'off' FOR KEY SHARE
       ), held AS (
         UPDATE ${this.#schema}.tabs AS tab SET
-          charged = greatest(tab.charged, $5::numeric), receipts = greatest(tab.receipts, $6::bigint),
-          reserved = tab.reserved + $4::numeric, seq_max = greatest(tab.seq_max, $3::bigint),
-          voucher = CASE WHEN $8::numeric > tab.ceiling THEN $9::text ELSE tab.voucher END,
-          ceiling = greatest(tab.ceiling, $8::numeric)
+          charged = greatest(tab.charged, $4::numeric), receipts = greatest(tab.receipts, $5::bigint),
+          reserved = tab.reserved + $3::numeric,
+          seq_max = greatest(tab.seq_max, (SELECT max(seq) FROM unnest($9::bigint[]) AS wish (seq))),
+          voucher = CASE WHEN $7::numeric > tab.ceiling THEN $8::text ELSE tab.voucher END,
+          ceiling = greatest(tab.ceiling, $7::numeric)
         FROM me
         WHERE tab.id = $2
-          AND CASE WHEN $3::bigint - tab.low BETWEEN 0 AND ${SEQ_WINDOW - 1}
-            THEN get_bit(tab.used, ($3::bigint - tab.low)::integer) = 0 ELSE false END
-          AND greatest(tab.charged, $5::numeric) + tab.reserved + $4::numeric
-            <= least($7::numeric, greatest(tab.ceiling, $8::numeric))
-          AND tab.refund_asked_at IS NULL AND coalesce(tab.lost_receipt, 0) <= $6::bigint
-          AND NOT EXISTS (SELECT FROM ${this.#schema}.tab_calls WHERE tab_id = $2 AND seq = $3::bigint)
+          AND NOT EXISTS (SELECT FROM unnest($9::bigint[]) AS wish (seq)
+            WHERE CASE WHEN wish.seq - tab.low BETWEEN 0 AND ${SEQ_WINDOW - 1}
+              THEN get_bit(tab.used, (wish.seq - tab.low)::integer) = 1 ELSE true END)
+          AND greatest(tab.charged, $4::numeric) + tab.reserved + $3::numeric
+            <= least($6::numeric, greatest(tab.ceiling, $7::numeric))
+          AND tab.refund_asked_at IS NULL AND coalesce(tab.lost_receipt, 0) <= $5::bigint
+          AND NOT EXISTS (SELECT FROM ${this.#schema}.tab_calls WHERE tab_id = $2 AND seq = ANY ($9::bigint[]))
         RETURNING ${TAB_COLUMNS}
-      ), call AS (
+      ), calls AS (
         INSERT INTO ${this.#schema}.tab_calls (tab_id, seq, owner, price, body)
-        SELECT id, $3::bigint, $1, $4::numeric, $10::text FROM held
+        SELECT held.id, wish.seq, $1, wish.price, wish.body
+        FROM held, unnest($9::bigint[], $10::numeric[], $11::text[]) AS wish (seq, price, body)
       ) SELECT held.*, EXISTS (SELECT FROM me) AS "isMember",
           EXISTS (SELECT FROM ${this.#schema}.tabs WHERE id = $2) AS "isKnown"
         FROM (VALUES (1)) AS one (one) LEFT JOIN held ON true`
-    const held = [this.#presence.id, tabId, seq, price, claimed.toString(), receipts, most.toString()]
-    const values = [...held, voucher.ceiling.toString(), voucherText(voucher), callRowText(call)]
     try {
-      const [row] = await this.#database.query<HeldColumns>(sql, values, 'tab-reserve')
-      return row as HeldColumns
+      const [row] = await this.#database.query<HeldColumns>(sql, [this.#presence.id, ...wishValues(wishes)], 'tab-hold')
+      if (row?.id == null) return row as HeldColumns
+      this.#know(tabOf(row))
+      for (const { call } of wishes) this.#holds(call)
+      return row
     } catch (error) {
       if (error instanceof ClaimsAway && codeOf(error) === UNIQUE_VIOLATION) return null
       throw error
     }
   }
 
-  /** Locks the tabs of a group in the order of all writers, then reads its calls, which only the holder of the lock can end. */
-  async #lock(query: Query, ended: readonly EndedTabCall[]) {
-    const lock = `SELECT ${TAB_COLUMNS} FROM ${this.#schema}.tabs AS tab WHERE id = ANY ($1) ORDER BY id FOR UPDATE`
-    const ids = [...new Set(ended.map(({ call }) => call.tabId))]
-    const tabs = await query<TabColumns>(lock, [ids], 'tab-lock')
-    const read = `SELECT call.tab_id AS "tabId", call.seq, call.owner, call.body, call.result
-      FROM unnest($1::text[], $2::bigint[]) AS ended (tab_id, seq)
-      JOIN ${this.#schema}.tab_calls AS call ON call.tab_id = ended.tab_id AND call.seq = ended.seq`
-    const values = [ended.map(({ call }) => call.tabId), ended.map(({ call }) => call.seq)]
-    type Row = CallColumns & { readonly tabId: TxId; readonly seq: string; readonly owner: string | null }
-    const calls = (await query<Row>(read, values, 'tab-ended')).map((row) => {
-      const call = row.owner === this.#presence.id ? null : callOf(row)
-      const answer = call !== null && isAnswered(call) ? call : null
-      return [callIdOf({ tabId: row.tabId, seq: Number(row.seq) }), { owner: row.owner, answer }] as const
-    })
-    return { tabs: new Map(tabs.map((row) => [row.id, tabOf(row)])), calls: new Map(calls) }
+  async #read(asked: readonly CallPlace[]): Promise<readonly (TabCallRow | undefined)[]> {
+    const sql = `SELECT ${TAB_COLUMNS}, call.body, call.result, asked.at
+      FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS asked (tab_id, seq, at)
+      JOIN ${this.#schema}.tabs AS tab ON tab.id = asked.tab_id
+      LEFT JOIN ${this.#schema}.tab_calls AS call ON call.tab_id = asked.tab_id AND call.seq = asked.seq`
+    type Row = TabColumns & { readonly at: string } & (CallColumns | { readonly body: null })
+    const rows = await this.#database.query<Row>(sql, placesOf(asked), 'tab-calls')
+    const found: (TabCallRow | undefined)[] = asked.map(() => undefined)
+    for (const row of rows) {
+      this.#know(tabOf(row))
+      if (row.body !== null) found[Number(row.at) - 1] = callOf(row)
+    }
+    return found
   }
 
-  async #write(query: Query, tabs: readonly TabRow[], calls: readonly SealedCall[]): Promise<void> {
+  /**
+   * One durable transaction. It locks the tabs in the order of all writers, then looks which calls are still this replica's:
+   * who holds a tab decides about its calls.
+   */
+  #commit(ended: readonly EndedTabCall[], seal: SealCall) {
+    const lock = `SELECT ${TAB_COLUMNS} FROM ${this.#schema}.tabs AS tab WHERE id = ANY ($1) ORDER BY id FOR UPDATE`
+    const look = `SELECT call.tab_id AS "tabId", call.seq FROM unnest($1::text[], $2::bigint[]) AS ended (tab_id, seq)
+      JOIN ${this.#schema}.tab_calls AS call ON call.tab_id = ended.tab_id AND call.seq = ended.seq WHERE call.owner = $3`
+    const [tabIds, seqs] = placesOf(ended.map(({ call }) => call))
+    return this.#database.transaction(async (query) => {
+      const [rows, mine] = await Promise.all([
+        query<TabColumns>(lock, [tabIds], 'tab-lock'),
+        query<{ tabId: TxId; seq: string }>(look, [tabIds, seqs, this.#presence.id], 'tab-mine'),
+      ])
+      const tabs = new Map(rows.map((row) => [row.id, tabOf(row)]))
+      const open = new Set(mine.map(({ tabId, seq }) => callIdOf({ tabId, seq: Number(seq) })))
+      const sealed: SealedCall[] = []
+      for (const end of ended) {
+        // A call can end twice in one group; its first end counts.
+        if (!open.delete(callIdOf(end.call))) continue
+        const { tab, answered } = seal(tabs.get(end.call.tabId) as TabRow, end)
+        tabs.set(tab.tabId, tab)
+        sealed.push({ answered, ended: end })
+      }
+      if (sealed.length > 0) void this.#write(query, [...tabs.values()], sealed)
+      return { tabs, answered: new Map(sealed.map(({ answered }) => [callIdOf(answered), answered])) }
+    })
+  }
+
+  #write(query: Query, tabs: readonly TabRow[], calls: readonly SealedCall[]): Promise<unknown> {
     const sql = `WITH ended AS (
-        UPDATE ${this.#schema}.tab_calls AS call SET owner = NULL, must_end = false, body = ended.body, n = ended.n,
-          finished_at = ended.finished_at, bytes = ended.bytes, result = ended.result
+        UPDATE ${this.#schema}.tab_calls AS call SET owner = NULL, must_end = false, body = given.body, n = given.n,
+          finished_at = given.finished_at, bytes = given.bytes, result = given.result
         FROM unnest($8::text[], $9::bigint[], $10::text[], $11::bigint[], $12::bigint[], $13::integer[], $14::text[])
-          AS ended (tab_id, seq, body, n, finished_at, bytes, result)
-        WHERE call.tab_id = ended.tab_id AND call.seq = ended.seq
+          AS given (tab_id, seq, body, n, finished_at, bytes, result)
+        WHERE call.tab_id = given.tab_id AND call.seq = given.seq
       ) UPDATE ${this.#schema}.tabs AS tab SET charged = row.charged, reserved = row.reserved, receipts = row.receipts,
           low = row.low, used = row.used, last_receipt = row.last_receipt
         FROM unnest($1::text[], $2::numeric[], $3::numeric[], $4::bigint[], $5::bigint[], $6::bytea[], $7::text[])
           AS row (id, charged, reserved, receipts, low, used, last_receipt)
         WHERE tab.id = row.id`
-    await query(sql, [...tabArrays(tabs), ...callArrays(calls)], 'tab-commit')
+    return query(sql, [...tabArrays(tabs), ...callArrays(calls)], 'tab-commit')
   }
+}
+
+function placesOf(calls: readonly CallPlace[]): readonly [readonly TxId[], readonly number[]] {
+  return [calls.map(({ tabId }) => tabId), calls.map(({ seq }) => seq)]
+}
+
+/** Values of the reservation of some calls on one tab: what they want together, then what each wants. */
+function wishValues(wishes: readonly Wish[]): readonly unknown[] {
+  const calls = wishes.map(({ call }) => call)
+  const [{ tabId, voucher }] = calls as [ReservedTabCall]
+  const price = calls.reduce((sum, call) => sum + BigInt(call.price), 0n)
+  const claimed = wishes.reduce((most, { bounds }) => (bounds.claimed > most ? bounds.claimed : most), ZERO)
+  const receipts = Math.max(...wishes.map(({ bounds }) => bounds.receipts))
+  const most = wishes.reduce((least, { bounds }) => (bounds.most < least ? bounds.most : least), AMOUNT_MAX)
+  const highest = calls.reduce((high, call) => (call.voucher.ceiling > high.ceiling ? call.voucher : high), voucher)
+  const sums = [price, claimed, receipts, most, highest.ceiling].map(String)
+  const each = [calls.map(({ seq }) => seq), calls.map((call) => call.price), calls.map(callRowText)]
+  return [tabId, ...sums, voucherText(highest), ...each]
 }

@@ -296,6 +296,23 @@ export function tabStoreSuite(name: string, make: () => TabStoreFixture): void {
       expect(await store.tab(tabIdOf(1))).toMatchObject({ ...row, receipts: 0, charged: units(0), voucher: null })
     })
 
+    it('keeps marks and calls that are written at the same time', async () => {
+      const call = await hold(1)
+      const commit = store.commit([delivering(call)], sealed)
+      await Promise.all([
+        commit,
+        store.mark(tabIdOf(1), { lostReceipt: 7 }),
+        store.mark(tabIdOf(1), { finalReceipts: 8 }),
+      ])
+      await reopen()
+      expect(await store.tab(tabIdOf(1))).toMatchObject({
+        receipts: 1,
+        charged: units(10),
+        lostReceipt: 7,
+        finalReceipts: 8,
+      })
+    })
+
     it('lists the tabs that a claim may be due for', async () => {
       const due = async () => (await store.unclaimed()).map(({ tabId }) => tabId).sort()
       for (const tab of [1, 2, 3, 4]) await deliver(1, { tab })
@@ -319,7 +336,6 @@ export function tabStoreSuite(name: string, make: () => TabStoreFixture): void {
         transaction: 'ff00',
         madeAtMs,
       })
-      expect(await store.claims()).toEqual([])
       for (const one of [claim(1, 20), claim(2, 9), claim(3, 100)]) await store.putClaim(one)
       expect(await store.claims()).toEqual([claim(2, 9), claim(1, 20), claim(3, 100)])
       await store.dropClaim(txIdOf(1))

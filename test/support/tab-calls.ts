@@ -1,20 +1,11 @@
-import { createPrivateKey, sign } from 'node:crypto'
-import type { SigningNetwork } from '../../consensus/crypto/signing.ts'
 import { type Amount, amount } from '../../consensus/primitives/amount.ts'
 import type { BlockId, Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import { sealer } from '../../marketplace/till/rails/tab/tab-receipts.ts'
 import type { EndedTabCall, ReserveBounds, ReservedTabCall } from '../../marketplace/till/rails/tab/tab-store.ts'
+import { TEST_SIGNER } from './tabs.ts'
 
-/** The header of a private Ed25519 key in PKCS 8; 32 bytes follow. */
-const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
-const KEY = createPrivateKey({ key: Buffer.concat([PKCS8, Buffer.alloc(32, 7)]), format: 'der', type: 'pkcs8' })
-const NETWORK: SigningNetwork = { chainId: 1, genesis: '0b'.repeat(32) as BlockId }
-
-/** Makes receipts, signed by the key of all tests. */
-export const sealed = sealer(
-  { key: '0a'.repeat(32) as Hash, sign: (message) => Uint8Array.from(sign(null, message, KEY)) },
-  NETWORK,
-)
+/** Makes receipts, signed by the key of the test seller. */
+export const sealed = sealer(TEST_SIGNER, { chainId: 1, genesis: '0b'.repeat(32) as BlockId })
 
 /** Id of tab `number`. */
 export const tabIdOf = (number: number): TxId => number.toString(16).padStart(64, '0') as TxId

@@ -70,7 +70,9 @@ async function callsUntilStopped() {
 async function rowsUntilStopped(size: number) {
   const database = await PostgresDatabase.open(options.place, 1)
   const { schema } = database
-  await database.query(`CREATE TABLE IF NOT EXISTS ${schema}.bare_${name} (id bigserial PRIMARY KEY, body text, result text)`)
+  await database.query(
+    `CREATE TABLE IF NOT EXISTS ${schema}.bare_${name} (id bigserial PRIMARY KEY, body text, result text)`,
+  )
   const body = callRowText(reserved(1))
   const sql = `INSERT INTO ${schema}.bare_${name} (body, result) SELECT * FROM unnest($1::text[], $2::text[])`
   const values = [Array(size).fill(body), Array(size).fill(RESULT)]

@@ -16,6 +16,7 @@ import { claimStoreSuite } from '../../contract/claim-store.suite.ts'
 import { sharedClaimStoreSuite } from '../../contract/shared-claim-store.suite.ts'
 import { claimed, delivered, dollarClaims, txIdOf } from '../../support/claims.ts'
 import { until } from '../../support/processes.ts'
+import { makeOlder } from './older-tables.ts'
 import { PostgresServer } from './postgres.ts'
 import { StoppableTimers } from './stoppable-timers.ts'
 
@@ -120,12 +121,7 @@ it('knows payers, prices and deliveries of results that tables of an older relea
   await store.close()
   await dollars.close()
   const database = await PostgresDatabase.open(place, 1)
-  for (const sql of [
-    `ALTER TABLE ${schema}.results DROP COLUMN payer, DROP COLUMN price, DROP COLUMN delivered`,
-    `ALTER TABLE ${schema}.claims DROP COLUMN service`,
-    `UPDATE ${schema}.about SET version = 2`,
-  ])
-    await database.query(sql)
+  await makeOlder(database, 2)
   claims = await open()
   ;[store, dollars] = [claims.store(NATIVE_CLAIMS), claims.store(DOLLAR_CLAIMS)]
   const left = async (kind: string): Promise<readonly string[]> => {
@@ -156,12 +152,7 @@ it('brings tables up to date while a replica of an older release writes a claim 
   await store.advance('claimed', delivered(0))
   await store.close()
   const [older, observer] = [await PostgresDatabase.open(place, 1), await PostgresDatabase.open(place, 1)]
-  for (const sql of [
-    `ALTER TABLE ${schema}.results DROP COLUMN payer, DROP COLUMN price, DROP COLUMN delivered`,
-    `ALTER TABLE ${schema}.claims DROP COLUMN service`,
-    `UPDATE ${schema}.about SET version = 2`,
-  ])
-    await older.query(sql)
+  await makeOlder(older, 2)
   const isWaitedFor = async (): Promise<boolean> =>
     (await observer.query('SELECT 1 AS one FROM pg_locks WHERE NOT granted')).length > 0
   const opening = await older.transaction(async (query) => {
@@ -187,8 +178,7 @@ it('lists the calls of one service from tables of an older release, which did no
   for (let i = 0; i < 40; i++) await store.claim(of(i))
   await store.close()
   const database = await PostgresDatabase.open(place, 1)
-  await database.query(`ALTER TABLE ${schema}.claims DROP COLUMN service`)
-  await database.query(`UPDATE ${schema}.about SET version = 3`)
+  await makeOlder(database, 3)
   store = (await open()).store(NATIVE_CLAIMS)
   const pages: (readonly number[])[] = []
   for (let cursor: string | null | undefined; cursor !== null; ) {

@@ -12,6 +12,7 @@ import { type PostgresPlace, postgresPlace } from '../../../src/storage/postgres
 import type { PostgresTabStore } from '../../../src/storage/postgres-tabs.ts'
 import { Program, until } from '../../support/processes.ts'
 import { begun, delivering, failing, reserved, sealed, tabIdOf, units, upTo } from '../../support/tab-calls.ts'
+import { makeOlder } from './older-tables.ts'
 import { PostgresServer } from './postgres.ts'
 import { StoppableTimers } from './stoppable-timers.ts'
 
@@ -280,10 +281,7 @@ describe('the tabs of several replicas', () => {
     })
     await claims.tabs().close()
     const database = await PostgresDatabase.open(place, 1)
-    const { schema } = place
-    await database.query(`DROP TABLE ${schema}.tabs, ${schema}.tab_calls, ${schema}.tab_claims, ${schema}.secrets`)
-    await database.query(`ALTER TABLE ${schema}.about DROP COLUMN claimer, DROP COLUMN claimer_until`)
-    await database.query(`UPDATE ${schema}.about SET version = 4`)
+    await makeOlder(database, 4)
     await database.close()
     const { store } = await start('a')
     await store.commit([delivering(await hold(store, reserved(1)))], sealed)

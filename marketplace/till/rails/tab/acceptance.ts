@@ -181,11 +181,11 @@ function reasonOf({ prices }: AcceptanceParts, { offer }: TabOrder): string {
   return 'reason' in quoted ? quoted.reason : 'nothing was quoted'
 }
 
-function whyNotSigned({ chain, backend, bad, clock }: AcceptanceParts, order: TabOrder, tab: Tab): Fault | null {
+function whyNotSigned({ chain, backend, bad }: AcceptanceParts, order: TabOrder, tab: Tab): Fault | null {
   const { payment, from } = order.call
   const { tabId, voucher } = payment
   const waitMs = bad.waitMs(tabId, from)
-  if (waitMs > 0) return fault('tab-call/failing', { seconds: Math.ceil(waitMs / 1_000), nowMs: clock.now() })
+  if (waitMs > 0) return fault('tab-call/failing', { seconds: Math.ceil(waitMs / 1_000) })
   const message = voucherMessage(chain.network, tabId, { ...voucher, context: order.identity.context })
   const isGood = verifyTabSignature(backend, { key: fromHex(tab.voucherKey), message, signature: voucher.signature })
   if (isGood) bad.good(tabId, from)

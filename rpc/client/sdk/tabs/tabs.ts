@@ -108,7 +108,7 @@ export class Tabs {
       const before = await tab.state()
       const isOver = before.status === 'ended' || before.status === 'void'
       if (isOver) continue
-      const unnoted = before.status === 'opening' ? 0n : await tab.catchUp(most)
+      const unnoted = before.status === 'opening' ? 0n : await tab.catchUp(most).catch(unlessOurs)
       found.push({ standing: await tab.state(), unnoted })
     }
     return found
@@ -339,6 +339,15 @@ export class Tabs {
 const ok = (): boolean => true
 const notOk = (): boolean => false
 const nothing = (): undefined => undefined
+
+/** A seller that is away or answers nonsense must not keep the other tabs from being found. */
+function unlessOurs(error: unknown): bigint {
+  if (error instanceof FarthingError && !OURS.has(error.code)) return 0n
+  throw error
+}
+
+/** Errors of the wallet's own side. */
+const OURS: ReadonlySet<string> = new Set(['ended', 'journal_failed', 'no_web_crypto', 'no_wallet', 'other_tab'])
 
 /** Nothing in an offer is believed where the state knows better. */
 function checkAgainstState({ receiptKey, payTo, agentId }: TabOffer, { payout, terms }: AgentTermsView): void {

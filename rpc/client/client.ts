@@ -41,10 +41,10 @@ export type {
   ToolCaller,
   VerifiedReceipt,
 } from './sdk/shapes.ts'
-/** A tab that is open with an agent. */
-export type { Tab } from './sdk/tabs/tab.ts'
 export { NotChargedError, TabStoppedError } from './sdk/tabs/tab-errors.ts'
-/** Types of arguments and results of tabs. */
+/** A deposit with one agent. */
+export type { RecoverOptions, Tab } from './sdk/tabs/tab-shapes.ts'
+/** Types of tabs. */
 export type {
   AutomaticTabs,
   CheckedClaim,
@@ -60,5 +60,3 @@ export type {
   TabReceiptJson,
   TabStanding,
 } from './sdk/tabs/tab-types.ts'
-/** How tabs are found again without a journal. */
-export type { RecoverOptions } from './sdk/tabs/tabs.ts'

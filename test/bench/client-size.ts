@@ -1,7 +1,7 @@
 import { measureEntries } from '../../src/package/client-bundle.ts'
 
 /** Size limit of the client without the post-quantum signer, in bytes of gzip. */
-const CLIENT_BYTES_MAX = 60_000
+const CLIENT_BYTES_MAX = 75_000
 
 const sizes = await measureEntries()
 for (const { entry, minified, gzip, parts } of sizes) {

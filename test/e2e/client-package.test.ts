@@ -106,10 +106,10 @@ console.log(createClient({ baseUrl: 'http://127.0.0.1:1', wallet: generateWallet
     expect(run('node', ['bare.js'], project)).toBe('far1\n')
   })
 
-  it('weighs at most 60 kB of gzip without the post-quantum signer', async () => {
+  it('weighs at most 75 kB of gzip without the post-quantum signer', async () => {
     const sizes = await measureEntries()
     const client = sizes.find(({ entry }) => entry === 'client')
-    expect(client?.gzip).toBeLessThanOrEqual(60_000)
+    expect(client?.gzip).toBeLessThanOrEqual(75_000)
     expect(client?.parts.map(([name]) => name)).not.toContain('@noble/post-quantum')
   })
 })

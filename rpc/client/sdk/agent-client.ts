@@ -1,6 +1,6 @@
 import { formatAddress } from '../../../consensus/crypto/address.ts'
 import { type AccountSigner, addressOfSigner } from '../../../consensus/tx/sign.ts'
-import { askNode, fieldsOf, type NodeAnswer, postJson, type Transport } from '../http.ts'
+import { askNode, fieldsOf, postJson, type Transport } from '../http.ts'
 import { NodeClient } from '../node-client.ts'
 import { baseOf } from './agreement.ts'
 import { Ceilings } from './ceilings.ts'
@@ -52,10 +52,10 @@ import type {
   ToolCaller,
   VerifiedReceipt,
 } from './shapes.ts'
-import type { Tab } from './tabs/tab.ts'
+import type { RecoverOptions, Tab } from './tabs/tab-shapes.ts'
 import type { AutomaticTabs, CallNote, RecoveredTab, TabOptions } from './tabs/tab-types.ts'
 import { readTabOffer, voucherPayload } from './tabs/tab-wire.ts'
-import { isFallback, type RecoverOptions, Tabs } from './tabs/tabs.ts'
+import { isFallback, Tabs } from './tabs/tabs.ts'
 import type { Patience } from './waiting.ts'
 
 /** Options of a client. Only `baseUrl` is required. Without a wallet, a client can quote and read. */
@@ -91,7 +91,11 @@ export interface TabProof {
   /** The member `payload` of the payment. */
   readonly payload: Readonly<Record<string, unknown>>
   /** Takes the answer. True if the call should be asked for anew. */
-  readonly settled: (answer: NodeAnswer) => Promise<boolean>
+  readonly settled: (answer: {
+    readonly status: number
+    readonly body: Readonly<Record<string, unknown>>
+    readonly settled?: Readonly<Record<string, unknown>>
+  }) => Promise<boolean>
 }
 
 /** A payment to resume. Its id is enough if the journal has it. */

@@ -30,6 +30,7 @@ import { randomSeed, type TabKey, tabKeyOf } from './tab-key.ts'
 import type { TabPurse } from './tab-purse.ts'
 import { isReceiptOf, readReceipt } from './tab-receipts.ts'
 import { hasReceipt, signingNetworkOf, TabSeller, UNAVAILABLE } from './tab-seller.ts'
+import type { Tab as TabShape } from './tab-shapes.ts'
 import type {
   CallNote,
   CheckedTab,
@@ -77,7 +78,7 @@ export async function newSeed(
 }
 
 /** A deposit with one agent, for calls that are answered at once. Made by `openTab`, `tabs` and `recoverTabs` of a client. */
-export class Tab {
+export class Tab implements TabShape {
   readonly tabId: string
   readonly agentId: string
   readonly #purse: TabPurse

@@ -16,6 +16,7 @@ import { TabStoppedError } from './tab-errors.ts'
 import { tabKeyOf } from './tab-key.ts'
 import { type TabParts, TabPurse } from './tab-purse.ts'
 import { TabSeller } from './tab-seller.ts'
+import type { RecoverOptions } from './tab-shapes.ts'
 import type { AutomaticTabs, OpeningNote, RecoveredTab, TabOptions } from './tab-types.ts'
 import type { TabOffer } from './tab-wire.ts'
 
@@ -26,15 +27,6 @@ const CALLS_AHEAD_DEFAULT = 50n
 const CALLS_BEFORE_TAB = 3
 /** How long an agent is left alone after a tab with it could not be opened. */
 const AGAIN_MS = 600_000
-
-/** Options of {@link Tabs.recover}. */
-export interface RecoverOptions {
-  /**
-   * Coins, decimal text: the most that a seller may have charged that this wallet has no notes of. A tab with more is listed
-   * and not used. Default: `maxPerCallCoins`.
-   */
-  readonly maxUnnoted?: string
-}
 
 /** The tabs of one wallet. */
 export class Tabs {
@@ -116,7 +108,7 @@ export class Tabs {
       const before = await tab.state()
       const isOver = before.status === 'ended' || before.status === 'void'
       if (isOver) continue
-      const unnoted = before.status === 'opening' ? 0n : await tab.catchUp(most)
+      const unnoted = before.status === 'opening' ? 0n : await tab.catchUp(most).catch(unlessOurs)
       found.push({ standing: await tab.state(), unnoted })
     }
     return found
@@ -347,6 +339,15 @@ export class Tabs {
 const ok = (): boolean => true
 const notOk = (): boolean => false
 const nothing = (): undefined => undefined
+
+/** A seller that is away or answers nonsense must not keep the other tabs from being found. */
+function unlessOurs(error: unknown): bigint {
+  if (error instanceof FarthingError && !OURS.has(error.code)) return 0n
+  throw error
+}
+
+/** Errors of the wallet's own side. */
+const OURS: ReadonlySet<string> = new Set(['ended', 'journal_failed', 'no_web_crypto', 'no_wallet', 'other_tab'])
 
 /** Nothing in an offer is believed where the state knows better. */
 function checkAgainstState({ receiptKey, payTo, agentId }: TabOffer, { payout, terms }: AgentTermsView): void {

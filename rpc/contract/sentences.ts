@@ -47,8 +47,8 @@ const PATTERN_WORDS: Readonly<Record<string, string>> = {
   '^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$':
     'the id of an agent: 3 to 32 small letters, digits or -, none of those at an end',
   '^[a-z0-9-]{4,48}$': 'the id of a service: 4 to 48 small letters, digits or -',
-  '^(block|reorganisation|receipt|refund)(,(block|reorganisation|receipt|refund)){0,3}$':
-    'some of block, reorganisation, receipt and refund, with commas between',
+  '^(block|reorganisation|receipt|refund|tab)(,(block|reorganisation|receipt|refund|tab)){0,4}$':
+    'some of block, reorganisation, receipt, refund and tab, with commas between',
 }
 
 const TYPE_WORDS: Readonly<Record<string, string>> = {

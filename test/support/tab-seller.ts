@@ -277,9 +277,14 @@ export class TabSeller {
       const result = work()
       if (!(result instanceof Promise)) return result
       this.#running += 1
-      return result.finally(() => {
+      const ended = (end: () => unknown): unknown => {
         this.#running -= 1
-      })
+        return this.#isDead ? new Promise(() => {}) : end()
+      }
+      return result.then(
+        (value: unknown) => ended(() => value),
+        (error: unknown) => ended(() => Promise.reject(error)),
+      )
     }
     return new Proxy(real, {
       get: (target, name) => {

@@ -51,7 +51,7 @@ describe('an operator that takes tabs', () => {
     expect(kindsOf(market)).toEqual(['tab_terms'])
     await market.mineWaiting()
     const minDeposit = hundredClaims(market)
-    expect(minDeposit).toBe(16_736_000n)
+    expect(minDeposit).toBe(16_224_000n)
     expect(termsOf(market)).toEqual({ receiptKey: KEY, minDeposit, minCloseDelay: 400 })
     await market.mineWaiting(3)
     expect(kindsOf(market)).toEqual([])

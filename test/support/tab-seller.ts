@@ -213,6 +213,11 @@ export class TabSeller {
     await this.quiet()
   }
 
+  /** Lets ten minutes pass: after them a claim is due for calls that are worth it. The next block or check makes it. */
+  ripen(): Promise<void> {
+    return this.market.pass(10 * 60_000)
+  }
+
   async quiet(): Promise<void> {
     for (let idle = 0; idle < 5; idle = this.#running > 0 ? 0 : idle + 1) await setImmediate()
   }
@@ -235,15 +240,21 @@ export class TabSeller {
   async restart(parts: SellerParts = {}): Promise<TabSeller> {
     this.#isDead = true
     await this.#real.close()
-    const market = await this.market.restart(parts)
+    const market = this.#inTime(await this.market.restart(parts))
     const store = await LevelTabStore.open(join(market.folder, 'tabs'))
     return new TabSeller(market, store, { ...this.#parts, ...parts })
   }
 
   /** Another replica with its own settler and mempool on the same chain and store. */
   async replica(parts: SellerParts): Promise<TabSeller> {
-    const market = await this.market.replica(parts)
+    const market = this.#inTime(await this.market.replica(parts))
     return new TabSeller(market, this.#real, { ...this.#parts, ...parts })
+  }
+
+  /** Sets the clock of another process by this one. */
+  #inTime(market: TestMarket): TestMarket {
+    market.time.nowMs = this.market.time.nowMs
+    return market
   }
 
   async stop(): Promise<void> {
@@ -266,9 +277,14 @@ export class TabSeller {
       const result = work()
       if (!(result instanceof Promise)) return result
       this.#running += 1
-      return result.finally(() => {
+      const ended = (end: () => unknown): unknown => {
         this.#running -= 1
-      })
+        return this.#isDead ? new Promise(() => {}) : end()
+      }
+      return result.then(
+        (value: unknown) => ended(() => value),
+        (error: unknown) => ended(() => Promise.reject(error)),
+      )
     }
     return new Proxy(real, {
       get: (target, name) => {

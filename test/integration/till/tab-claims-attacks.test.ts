@@ -13,7 +13,7 @@ import { closeMarkets, SHOP } from '../../support/market.ts'
 import { type SellerParts, TabSeller, type TestTab } from '../../support/tab-seller.ts'
 import { filled, units } from '../../support/unsigned.ts'
 
-/** Due at once, and worth several fees but not due yet. */
+/** Due after ten minutes, and worth several fees but not due then. */
 const RICH = 20_000_000n
 const SMALL = 1_000_000n
 const DEPOSIT = 100_000_000n
@@ -92,6 +92,7 @@ describe('attack 3, waiting until the seller is offline:', () => {
     await update(first, OWNER, { settlers: [OWNER.address, SETTLER.address] })
     const tab = await first.openTab()
     await first.serve(tab, [{ charge: RICH }])
+    await first.ripen()
     return { first, tab }
   }
 
@@ -121,6 +122,7 @@ describe('attack 3, waiting until the seller is offline:', () => {
     const seller = await opened({ claimer: { isHeld: () => isHeld } })
     const tab = await seller.openTab()
     await seller.serve(tab, [{ charge: RICH }])
+    await seller.ripen()
     await seller.mineEmpty(3)
     expect(seller.waiting).toEqual([])
     isHeld = false
@@ -169,6 +171,7 @@ describe('attack 10, a third party', () => {
     const seller = await opened()
     const tab = await seller.openTab()
     await seller.serve(tab, [{ charge: RICH }])
+    await seller.ripen()
     await seller.check()
     const [claim] = seller.waiting as [Transaction<'tab_claim'>]
     const theft = await seller.market.test.tx(wallet(9), 'tab_claim', claim.body.payload)
@@ -216,6 +219,7 @@ describe('attack 24, the settler removed or the agent sold:', () => {
     const seller = await opened({ operator: { settler: SETTLER, owner: OWNER.address, payout: PAYOUT.address } })
     const tab = await seller.openTab()
     await seller.serve(tab, [{ charge: RICH }])
+    await seller.ripen()
     return { seller, tab }
   }
 
@@ -264,6 +268,7 @@ describe('attack 31, a claim of 64 entries', () => {
     const seller = await opened()
     const tab = await seller.openTab()
     await seller.serve(tab, [{ charge: RICH }])
+    await seller.ripen()
     await seller.check()
     const [claim] = seller.waiting as [Transaction<'tab_claim'>]
     const [good] = claim.body.payload.entries as [ClaimEntry]

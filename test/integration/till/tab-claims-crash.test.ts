@@ -4,7 +4,7 @@ import { overtake } from '../../support/mempool.ts'
 import { TabSeller, type TestTab } from '../../support/tab-seller.ts'
 
 const FINAL = 40
-/** Due at once. */
+/** Due after ten minutes: above a hundred times the fee of a claim. */
 const RICH = 20_000_000n
 
 const sellers: TabSeller[] = []
@@ -20,6 +20,7 @@ async function owed(diesAtClaim: TabSeller['diesAtClaim'] = null): Promise<{ sel
   sellers.push(seller)
   const tab = await seller.openTab()
   await seller.serve(tab, [{ charge: RICH }])
+  await seller.ripen()
   seller.diesAtClaim = diesAtClaim
   await seller.check()
   return { seller, tab }
@@ -70,6 +71,7 @@ describe('a seller that dies', () => {
     const next = await restarted(seller)
     expect(next.waiting.map(({ txId }) => txId)).toEqual([claim?.txId])
     await next.serve(tab, [{ charge: RICH }])
+    await next.ripen()
     await next.check()
     expect(next.waiting).toHaveLength(1)
     await next.mineWaiting(2)
@@ -157,6 +159,7 @@ describe('a claim that a reorganisation takes off the chain', () => {
     const { seller, tab } = await owed()
     await seller.mineWaiting()
     await seller.serve(tab, [{ charge: RICH }])
+    await seller.ripen()
     await seller.mineWaiting(2)
     expect(mined(seller, tab)).toBe(2n * RICH)
     await unwind(seller, 3)

@@ -4,7 +4,7 @@ import { seedOf } from '../../support/actors.ts'
 import { closeMarkets } from '../../support/market.ts'
 import { type SellerParts, TabSeller } from '../../support/tab-seller.ts'
 
-/** Due at once. */
+/** Due after ten minutes: above a hundred times the fee of a claim. */
 const RICH = 20_000_000n
 
 const sellers: TabSeller[] = []
@@ -26,11 +26,13 @@ describe('a claim that the chain refuses', () => {
     const [bad, good] = await seller.openTabs([1, 3], 100_000_000n, 28_800)
     await seller.serve({ ...bad!, seed: seedOf(5) }, [{ charge: RICH }])
     await seller.serve(good!, [{ charge: RICH }])
+    await seller.ripen()
     await seller.mineWaiting(2)
     expect([bad, good].map((tab) => seller.tabOnChain(tab!)?.claimed)).toEqual([0n, RICH])
     const detail = { tabId: bad!.tabId, outcome: 'tab/signature' }
     expect(seller.faults).toEqual([{ code: 'market/claim-failed', detail }])
     await seller.serve(good!, [{ charge: RICH }])
+    await seller.ripen()
     await seller.mineWaiting(2)
     expect(seller.tabOnChain(good!)?.claimed).toBe(2n * RICH)
     expect([seller.waiting, seller.faults.length]).toEqual([[], 1])
@@ -45,6 +47,7 @@ describe('a store that lost a receipt', () => {
     const whole = await opened()
     const tab = await whole.openTab()
     await whole.serve(tab, [{ charge: RICH }, { charge: RICH }, { charge: RICH }])
+    await whole.ripen()
     await whole.claimer.stop()
     const receiptsFrom: TabStore['receiptsFrom'] = async (tabId, n, limit) =>
       (await whole.store.receiptsFrom(tabId, n, limit)).filter(({ receipt }) => receipt.n !== 2)
@@ -67,6 +70,7 @@ describe('a settler that can pay for a part of its claims only', () => {
     const seller = await opened()
     const tabs = await seller.openTabs([1, 3, 4, 5, 7, 8, 9, 1])
     for (const tab of tabs) await seller.serve(tab, [{ charge: RICH }])
+    await seller.ripen()
     const { sender, test } = seller.market
     // A fee may rise fourfold: then a claim of eight would cost 1.9 million units, and one of four 1.2 million.
     const left = 1_400_000n

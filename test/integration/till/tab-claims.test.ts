@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { ZERO_HEX_32 } from '../../../consensus/primitives/bytes.ts'
 import type { Hash } from '../../../consensus/primitives/ids.ts'
 import { encodeTabReceipt, tabChain, tabReceiptsRoot } from '../../../consensus/tx/tab-messages.ts'
+import { encodeTransaction } from '../../../consensus/tx/transaction.ts'
 import { TAB_TOTALS } from '../../../marketplace/ledger/tab-records.ts'
 import { wallet } from '../../support/chain.ts'
 import { AGAIN, closeMarkets, ONCE } from '../../support/market.ts'
@@ -12,7 +13,7 @@ import { serviceId } from '../../support/unsigned.ts'
 const FINAL = 40
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-/** Due at once: above a hundred times the fee of a claim. */
+/** Due after ten minutes: above a hundred times the fee of a claim. */
 const RICH = 20_000_000n
 /** Worth several fees of a claim, and not due before its age or its end. */
 const SMALL = 1_000_000n
@@ -51,6 +52,7 @@ describe('what is charged on a tab', () => {
       { charge: 50_000n },
     ])
     const before = balance(seller, PAYOUT)
+    await seller.ripen()
     await seller.check()
     expect(seller.waiting.map(({ body }) => body.payload.entries.length)).toEqual([1])
     await seller.mineWaiting()
@@ -78,6 +80,7 @@ describe('what is charged on a tab', () => {
     const tab = await seller.openTab()
     for (let i = 1; i <= 4; i++) {
       await seller.serve(tab, [{ charge: RICH }])
+      await seller.ripen()
       await seller.mineWaiting(2)
       expect(seller.tabOnChain(tab)).toMatchObject({ claimed: BigInt(i) * RICH, receipts: i })
     }
@@ -90,8 +93,10 @@ describe('what is charged on a tab', () => {
     const seller = await opened()
     const tab = await seller.openTab()
     await seller.serve(tab, [{ charge: RICH }])
+    await seller.ripen()
     await seller.check()
     await seller.serve(tab, [{ charge: RICH }])
+    await seller.ripen()
     await seller.check()
     expect(seller.waiting).toHaveLength(1)
     await seller.mineWaiting()
@@ -106,6 +111,7 @@ describe('what is charged on a tab', () => {
     const tabs: TestTab[] = []
     for (let i = 0; i < 20; i++) tabs.push(...(await seller.openTabs([1, 3, 4, 5, 7, 8, 9])))
     for (const tab of tabs) await seller.serve(tab, [{ charge: RICH }])
+    await seller.ripen()
     await seller.check()
     expect(seller.waiting.map(({ body }) => body.payload.entries.length)).toEqual([64, 64])
     await seller.mineWaiting()
@@ -123,6 +129,7 @@ describe('what is charged on a tab', () => {
       tab,
       services.map(({ serviceId }) => ({ charge: SMALL * 2n, serviceId })),
     )
+    await seller.ripen()
     await seller.check()
     const [claim] = seller.waiting
     expect(claim?.body.payload.entries.map((entry) => [entry.services.length, entry.receipts])).toEqual([
@@ -138,6 +145,7 @@ describe('what is charged on a tab', () => {
     const seller = await opened()
     const tab = await seller.openTab()
     await seller.serve(tab, [{ charge: RICH }])
+    await seller.ripen()
     await seller.mineWaiting(2)
     expect(seller.tabOnChain(tab)).toMatchObject({ receipts: 1 })
     await seller.mineEmpty(FINAL - 1)
@@ -145,6 +153,49 @@ describe('what is charged on a tab', () => {
     await seller.mineEmpty(1)
     expect([(await seller.row(tab))?.finalReceipts, (await seller.store.claims()).length]).toEqual([1, 0])
     expect(await seller.store.unclaimed()).toEqual([])
+  })
+})
+
+describe('a busy tab', () => {
+  it('is claimed once in ten minutes, not in every block: below 6,000 bytes of claims for 1,000 calls', async () => {
+    const seller = await opened()
+    const tab = await seller.openTab(1, 400n * DEPOSIT)
+    const [blocks, callsOfBlock] = [600, 3]
+    const bytes = new Map<string, number>()
+    const minutes: number[] = []
+    // A block each three seconds for half an hour. The calls of each block are worth above a hundred fees.
+    for (let i = 1; i <= blocks; i++) {
+      await seller.serve(
+        tab,
+        Array.from({ length: callsOfBlock }, () => ({ charge: RICH })),
+      )
+      await seller.market.pass(3_000)
+      await seller.mineWaiting()
+      const fresh = seller.waiting.filter(({ txId }) => !bytes.has(txId))
+      for (const claim of fresh) {
+        bytes.set(claim.txId, encodeTransaction(claim).length)
+        minutes.push((i * 3_000) / MINUTE)
+      }
+    }
+    expect(minutes).toEqual([10, 20, 30])
+    await seller.mineWaiting()
+    const calls = blocks * callsOfBlock
+    expect(seller.tabOnChain(tab)).toMatchObject({ claimed: BigInt(calls) * RICH, receipts: calls })
+    const sum = [...bytes.values()].reduce((all, one) => all + one, 0)
+    expect((sum * 1_000) / calls).toBeLessThan(6_000)
+    expect(seller.faults).toEqual([])
+  })
+
+  it('is not claimed for its worth alone before its first call is ten minutes old', async () => {
+    const seller = await opened()
+    const tab = await seller.openTab(1, 400n * DEPOSIT)
+    await seller.serve(tab, [{ charge: 100n * RICH }])
+    await seller.market.pass(10 * MINUTE - 1)
+    await seller.mineWaiting(3)
+    expect(seller.waiting).toEqual([])
+    await seller.market.pass(1)
+    await seller.mineWaiting(2)
+    expect(seller.tabOnChain(tab)).toMatchObject({ claimed: 100n * RICH, receipts: 1 })
   })
 })
 
@@ -191,6 +242,7 @@ describe('a tab that has ended', () => {
     const seller = await opened()
     const [used, fresh] = (await seller.openTabs([1, 3])) as [TestTab, TestTab]
     await seller.serve(used, [{ charge: RICH }])
+    await seller.ripen()
     await seller.mineWaiting(2)
     await seller.market.test.mineTo(seller.tabOnChain(used)!.expiresAt + FINAL - 1)
     await seller.quiet()

@@ -1,55 +1,45 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { LAUNCH_RULES, TAB_RULES } from '../../../config/networks/rules.ts'
 import { ZERO_HEX_32 } from '../../../consensus/primitives/bytes.ts'
 import type { Hash } from '../../../consensus/primitives/ids.ts'
 import { TAB_TERMS_TABLE } from '../../../marketplace/ledger/tab-records.ts'
-import { chainPrice, type NativePriceSource } from '../../../marketplace/till/rails/native/price.ts'
 import { Registrar } from '../../../marketplace/till/rails/native/registrar.ts'
 import { claimFee } from '../../../marketplace/till/rails/tab/claim-fee.ts'
 import { missingTerms, type TabSelling } from '../../../marketplace/till/rails/tab/terms.ts'
 import { walletReceiptSigner } from '../../../src/crypto/receipt-key.ts'
 import { seedOf } from '../../support/actors.ts'
-import { AGAIN, closeMarkets, type MarketParts, ONCE, SHOP, TestMarket } from '../../support/market.ts'
+import { wallet } from '../../support/chain.ts'
+import { closeMarkets, type MarketParts, ONCE, SHOP, TestMarket } from '../../support/market.ts'
 import { tabRuleBook } from '../../support/tab-seller.ts'
 import { units } from '../../support/unsigned.ts'
 
 const [KEY, OTHER_KEY] = [5, 6].map((number) => walletReceiptSigner(seedOf(number)).key) as [Hash, Hash]
 const SELLING: TabSelling = { isOn: true, receiptKey: KEY, closeDelay: 400 }
-/** Above ten calls of the dearest service, so that the fees of claims decide; and far above. */
-const CHEAP = { [AGAIN]: 1_000n, [ONCE]: 1_000n, 'node-test-closed': 1_000n }
-const DEAR = { ...CHEAP, [ONCE]: 400_000n }
-
 afterEach(closeMarkets)
 
-/** A market on chain with a registrar that posts terms. The price can be moved by a factor. */
+/** A market on chain with a registrar that posts terms. */
 async function open(selling: Partial<TabSelling> = {}, parts: MarketParts = {}) {
-  const market = await TestMarket.open({ ruleBook: tabRuleBook(), prices: CHEAP, ...parts })
-  let factor = 1n
-  const real = chainPrice(market.test.chain)
-  const priceOfMicros: NativePriceSource['priceOfMicros'] = (micros, epoch) => {
-    const price = real.priceOfMicros(micros, epoch)
-    return price === undefined ? undefined : units(price * factor)
-  }
+  const market = await TestMarket.open({ ruleBook: tabRuleBook(), ...parts })
   const { shop, sender, test } = market
-  const source = { chain: test.chain, shop, price: { ...real, priceOfMicros } }
   const registrar = new Registrar({
     ...{ chain: test.chain, shop, sender },
-    tabTerms: () => missingTerms(source, { ...SELLING, ...selling }),
+    tabTerms: () => missingTerms({ chain: test.chain, shop }, { ...SELLING, ...selling }),
     onFault: (cause) => {
       throw new Error(cause.code)
     },
   })
   registrar.check()
   await market.quiet()
-  const movePrice = (by: bigint): void => {
-    factor = by
-  }
-  return { market, registrar, movePrice }
+  return { market, registrar }
 }
 
 const termsOf = ({ test }: TestMarket) => test.chain.database.get(TAB_TERMS_TABLE, SHOP)
 const kindsOf = ({ sender }: TestMarket) => sender.waiting.map(({ body }) => body.kind)
-/** The price of a service in coins, ten times. */
-const tenCalls = (market: TestMarket, id: string): bigint => 10n * market.priceOf(id)
+/** A hundred claims of one tab at the lowest base fee. */
+function hundredClaims({ test }: TestMarket): bigint {
+  const { tx, block } = test.ruleBook.at(1)
+  return 100n * claimFee(1, block.baseFeeMin, tx, tx.tabs!)
+}
 
 describe('an operator that takes tabs', () => {
   it('posts its terms once: its receipt key, a deposit worth a hundred claims, the least delay', async () => {
@@ -60,18 +50,26 @@ describe('an operator that takes tabs', () => {
     await market.mine()
     expect(kindsOf(market)).toEqual(['tab_terms'])
     await market.mineWaiting()
-    const { tx, block } = market.test.ruleBook.at(1)
-    const minDeposit = 100n * claimFee(1, block.baseFeeMin, tx, tx.tabs!)
-    expect(minDeposit).toBeGreaterThan(tenCalls(market, ONCE))
+    const minDeposit = hundredClaims(market)
+    expect(minDeposit).toBe(16_224_000n)
     expect(termsOf(market)).toEqual({ receiptKey: KEY, minDeposit, minCloseDelay: 400 })
     await market.mineWaiting(3)
     expect(kindsOf(market)).toEqual([])
   })
 
-  it('asks for ten calls of its dearest service if that is more', async () => {
-    const { market } = await open({}, { prices: DEAR })
+  it('asks for no more when a service is dear', async () => {
+    const { market } = await open({}, { prices: { [ONCE]: 400_000_000n } })
     await market.mineWaiting()
-    expect(termsOf(market)?.minDeposit).toBe(tenCalls(market, ONCE))
+    expect(termsOf(market)?.minDeposit).toBe(hundredClaims(market))
+    expect(market.priceOf(ONCE)).toBeGreaterThan(hundredClaims(market))
+  })
+
+  it('asks for the least deposit of the network if that is more', async () => {
+    const tabs = { ...TAB_RULES, depositMin: 50_000_000n }
+    const { market } = await open({}, { ruleBook: tabRuleBook({ tx: { ...LAUNCH_RULES.tx, tabs } }) })
+    await market.mineWaiting()
+    expect(hundredClaims(market)).toBeLessThan(50_000_000n)
+    expect(termsOf(market)?.minDeposit).toBe(50_000_000n)
   })
 
   it('asks for the next delay that the network knows', async () => {
@@ -86,17 +84,24 @@ describe('an operator that takes tabs', () => {
     }
   })
 
-  it('posts them again when the price has moved the deposit by more than a factor of two, and not before', async () => {
-    const { market, movePrice } = await open({}, { prices: DEAR })
+  it('posts them again when the deposit on chain is off by more than a factor of two, and not before', async () => {
+    const { market } = await open()
     await market.mineWaiting()
-    const first = termsOf(market)!.minDeposit
-    movePrice(2n)
-    await market.mine()
-    expect(kindsOf(market)).toEqual([])
-    movePrice(3n)
-    await market.mine()
-    await market.mineWaiting()
-    expect(termsOf(market)?.minDeposit).toBe(3n * first)
+    const least = hundredClaims(market)
+    const { test } = market
+    for (const [minDeposit, isKept] of [
+      [2n * least, true],
+      [2n * least + 1n, false],
+      [(least + 1n) / 2n, true],
+      [(least - 1n) / 2n, false],
+    ] as const) {
+      const terms = { agentId: SHOP, receiptKey: KEY, minDeposit: units(minDeposit), minCloseDelay: 400 }
+      await market.mine([await test.tx(wallet(2), 'tab_terms', terms)])
+      expect(termsOf(market)?.minDeposit).toBe(minDeposit)
+      await market.mine()
+      await market.mineWaiting()
+      expect(termsOf(market)?.minDeposit).toBe(isKept ? minDeposit : least)
+    }
   })
 
   it('posts them again after its key or delay has changed', async () => {
@@ -134,14 +139,11 @@ describe('an operator that takes no tabs', () => {
   })
 })
 
-describe('a network without tabs, or a coin without a price', () => {
+describe('a network without tabs, or a shop that sells nothing', () => {
   it('gets no terms', async () => {
-    const without = await TestMarket.open()
-    const { shop, price, test } = without
-    expect(missingTerms({ chain: test.chain, shop, price }, SELLING)).toBeNull()
-    const { market } = await open()
-    const unpriced = { ...market.price, priceOfMicros: () => undefined }
-    const parts = { chain: market.test.chain, shop: market.shop, price: unpriced }
-    expect(missingTerms(parts, SELLING)).toBeNull()
+    const { shop, test } = await TestMarket.open()
+    expect(missingTerms({ chain: test.chain, shop }, SELLING)).toBeNull()
+    const empty = await TestMarket.open({ ruleBook: tabRuleBook(), services: [], published: false })
+    expect(missingTerms({ chain: empty.test.chain, shop: empty.shop }, SELLING)).toBeNull()
   })
 })

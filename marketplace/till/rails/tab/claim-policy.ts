@@ -50,11 +50,11 @@ const AGE_IDLE_MS = 6 * 3_600_000
  */
 export function claimsDue(candidates: readonly ClaimCandidate[], moment: ClaimMoment): readonly ClaimOrder[] {
   const open = candidates.filter(({ tab }) => moment.height + 1 < dueHeight(tab))
-  const worth = worthFrom(open, moment)
-  const isDue = (one: ClaimCandidate): boolean =>
-    mayClose(one) || (isNew(one) && one.unclaimed >= moment.fee(1) && isPressing(one, moment, worth))
+  const ready = open.filter((one) => isNew(one) && one.unclaimed >= moment.fee(1) && isReady(one, moment))
+  const worth = worthFrom(ready, moment)
+  const due = new Set(ready.filter((one) => isUrgent(one, moment) || one.unclaimed >= worth || isAged(one, moment)))
   return open
-    .filter(isDue)
+    .filter((one) => mayClose(one) || due.has(one))
     .sort((a, b) => place(a, moment) - place(b, moment) || larger(a.unclaimed, b.unclaimed))
     .map((one) => ({ tabId: one.tabId, close: mayClose(one) }))
 }
@@ -68,8 +68,8 @@ function mayClose({ refundAsked, isBusy }: ClaimCandidate): boolean {
 }
 
 /** The least value at which the tabs above it, claimed together, are each worth a hundred times their share of the fee. */
-function worthFrom(open: readonly ClaimCandidate[], { fee }: ClaimMoment): bigint {
-  const values = open.map(({ unclaimed }) => unclaimed).sort(larger)
+function worthFrom(ready: readonly ClaimCandidate[], { fee }: ClaimMoment): bigint {
+  const values = ready.map(({ unclaimed }) => unclaimed).sort(larger)
   const together = values.findLastIndex((value, i) => value * BigInt(i + 1) >= FEES_WORTH * fee(i + 1))
   return values[together] ?? FEES_WORTH * fee(1)
 }
@@ -79,13 +79,19 @@ function worthFrom(open: readonly ClaimCandidate[], { fee }: ClaimMoment): bigin
  * unclaimed call, together with the calls since then, and much later if that is worth little. A hundred fees alone would not do as a
  * trigger: one call of two cents is worth as much, and a busy tab would be claimed in every block.
  */
-function isPressing(one: ClaimCandidate, { height, nowMs, riskLimit }: ClaimMoment, worth: bigint): boolean {
-  const { tab, unclaimed, oldestAtMs, newestAtMs } = one
+function isReady(one: ClaimCandidate, moment: ClaimMoment): boolean {
+  return isUrgent(one, moment) || moment.nowMs - one.oldestAtMs >= AGE_SOON_MS
+}
+
+function isUrgent({ tab, unclaimed }: ClaimCandidate, { height, riskLimit }: ClaimMoment): boolean {
   if (tab.closesAt !== 0 || dueHeight(tab) - height <= TAB_MARGIN_BLOCKS) return true
   // Three quarters: the last quarter serves calls while the claim waits to be mined.
-  if (riskLimit !== null && unclaimed * 4n >= riskLimit * 3n) return true
-  const isSoon = unclaimed >= worth || nowMs - newestAtMs < ACTIVE_MS
-  return nowMs - oldestAtMs >= (isSoon ? AGE_SOON_MS : AGE_IDLE_MS)
+  return riskLimit !== null && unclaimed * 4n >= riskLimit * 3n
+}
+
+/** Whether a tab that is ready has waited long enough, whatever it is worth. */
+function isAged({ oldestAtMs, newestAtMs }: ClaimCandidate, { nowMs }: ClaimMoment): boolean {
+  return nowMs - newestAtMs < ACTIVE_MS || nowMs - oldestAtMs >= AGE_IDLE_MS
 }
 
 /** Tabs that end soon come first, the soonest at the front; all others have one place. */

@@ -26,26 +26,48 @@ function tab(change: Partial<ClaimCandidate> = {}, id = 1): ClaimCandidate {
   return { tabId: filled<TxId>(id), tab: OPEN, unclaimed: 10n * ALONE, receipts: 1, ...times, ...flags, ...change }
 }
 
+/** The first call that is in no claim is ten minutes old, and so is the last: the tab is idle. */
+const RIPE = { oldestAtMs: NOW - 10 * MINUTE, newestAtMs: NOW - 10 * MINUTE }
+
 const isDue = (change: Partial<ClaimCandidate>, moment: Partial<ClaimMoment> = {}): boolean =>
   claimsDue([tab(change)], { ...MOMENT, ...moment }).length === 1
 
 describe('a tab', () => {
-  it('is claimed at a hundred times the fee, and not below', () => {
-    expect([isDue({ unclaimed: 100n * ALONE - 1n }), isDue({ unclaimed: 100n * ALONE })]).toEqual([false, true])
+  it('is claimed ten minutes after its first call if it is worth a hundred times the fee, and not below', () => {
+    const at = (unclaimed: bigint) => isDue({ ...RIPE, unclaimed })
+    expect([at(100n * ALONE - 1n), at(100n * ALONE)]).toEqual([false, true])
+  })
+
+  it('is not claimed before that, whatever it is worth', () => {
+    const at = (age: number) =>
+      isDue({ unclaimed: 1_000_000n * ALONE, receipts: 5_000, oldestAtMs: NOW - age, newestAtMs: NOW })
+    expect([at(0), at(MINUTE), at(10 * MINUTE - 1), at(10 * MINUTE)]).toEqual([false, false, false, true])
   })
 
   it('shares the fee with others, so that together they are claimed earlier', () => {
     const together = (value: bigint) =>
       claimsDue(
-        [1, 2, 3, 4].map((id) => tab({ unclaimed: value }, id)),
+        [1, 2, 3, 4].map((id) => tab({ ...RIPE, unclaimed: value }, id)),
         MOMENT,
       ).length
     // Four tabs cost 300, so each is due at 7,500 where one alone is due at 15,000.
     expect([together(7_499n), together(7_500n)]).toEqual([0, 4])
   })
 
+  it('shares the fee with none that is not claimed yet', () => {
+    const others = [2, 3, 4].map((id) => tab({ unclaimed: 7_500n }, id))
+    const at = (unclaimed: bigint) => claimsDue([tab({ ...RIPE, unclaimed }, 1), ...others], MOMENT).length
+    expect([at(100n * ALONE - 1n), at(100n * ALONE)]).toEqual([0, 1])
+  })
+
+  it('shares the fee with those that are claimed at once', () => {
+    const closing = [2, 3, 4].map((id) => tab({ unclaimed: 7_500n, tab: { ...OPEN, closesAt: HEIGHT + 100 } }, id))
+    const at = (unclaimed: bigint) => claimsDue([tab({ ...RIPE, unclaimed }, 1), ...closing], MOMENT).length
+    expect([at(7_499n), at(7_500n)]).toEqual([3, 4])
+  })
+
   it('does not wait for poorer tabs, nor takes them along', () => {
-    const due = claimsDue([tab({ unclaimed: 20_000n }, 1), tab({ unclaimed: 1_000n }, 2)], MOMENT)
+    const due = claimsDue([tab({ ...RIPE, unclaimed: 20_000n }, 1), tab({ ...RIPE, unclaimed: 1_000n }, 2)], MOMENT)
     expect(due).toEqual([{ tabId: filled(1), close: false }])
   })
 
@@ -77,7 +99,7 @@ describe('a tab', () => {
     const closing = { tab: { ...OPEN, closesAt: HEIGHT + 100 }, unclaimed: ALONE - 1n }
     expect(isDue(closing)).toBe(false)
     expect(isDue({ ...closing, unclaimed: ALONE })).toBe(true)
-    expect(claimsDue([tab(closing, 1), tab({ unclaimed: 100n * ALONE }, 2)], MOMENT)).toEqual([
+    expect(claimsDue([tab(closing, 1), tab({ ...RIPE, unclaimed: 100n * ALONE }, 2)], MOMENT)).toEqual([
       { tabId: filled(2), close: false },
     ])
   })
@@ -96,7 +118,7 @@ describe('a tab', () => {
     expect(claimsDue([asked], MOMENT)).toEqual([{ tabId: asked.tabId, close: true }])
     expect(claimsDue([{ ...asked, isBusy: true }], MOMENT)).toEqual([])
     // What is charged already is not held up by the call under way.
-    expect(claimsDue([{ ...asked, isBusy: true, unclaimed: 20_000n, receipts: 3 }], MOMENT)).toEqual([
+    expect(claimsDue([{ ...asked, ...RIPE, isBusy: true, unclaimed: 20_000n, receipts: 3 }], MOMENT)).toEqual([
       { tabId: asked.tabId, close: false },
     ])
   })
@@ -107,8 +129,8 @@ describe('tabs that are due', () => {
     const rich = 100n * ALONE
     const due = claimsDue(
       [
-        tab({ unclaimed: rich }, 1),
-        tab({ unclaimed: 2n * rich }, 2),
+        tab({ ...RIPE, unclaimed: rich }, 1),
+        tab({ ...RIPE, unclaimed: 2n * rich }, 2),
         tab({ tab: { ...OPEN, closesAt: HEIGHT + 300 } }, 3),
         tab({ tab: { ...OPEN, expiresAt: HEIGHT + 20 } }, 4),
       ],

@@ -97,51 +97,51 @@ export const MARKET_FAULTS = {
   ),
   'stable/facilitator': later('no facilitator could be reached: {detail}. Nothing was charged'),
 
-  'tab-call/unconfirmed': later(
+  'tabcall/unconfirmed': later(
     'Do not pay again: the tab {tabId} has {confirmations} of {needed} confirmations that this call needs; repeat this call with the same payment',
   ),
-  'tab-call/unknown': unblamed('there is no open tab {tabId} on the chain of this node. Nothing was charged'),
-  'tab-call/foreign': unblamed('the tab {tabId} is with the agent {got}, this is {expected}. Nothing was charged'),
-  'tab-call/receipt-key': unblamed(
+  'tabcall/unknown': unblamed('there is no open tab {tabId} on the chain of this node. Nothing was charged'),
+  'tabcall/foreign': unblamed('the tab {tabId} is with the agent {got}, this is {expected}. Nothing was charged'),
+  'tabcall/receipt-key': unblamed(
     'the tab {tabId} was opened under another receipt key of this seller: close it, and open a new one. Nothing was charged',
   ),
-  'tab-call/scheme': unblamed(
+  'tabcall/scheme': unblamed(
     'the voucher key of the tab {tabId} has a scheme that is not taken here. Nothing was charged',
   ),
-  'tab-call/transaction': sender(
+  'tabcall/transaction': sender(
     'the transaction {txId} is neither the opening of the tab {tabId} nor a deposit to it. Nothing was charged',
   ),
-  'tab-call/closing': unblamed('the tab {tabId} is being closed: open a new one. Nothing was charged'),
-  'tab-call/expiring': unblamed(
+  'tabcall/closing': unblamed('the tab {tabId} is being closed: open a new one. Nothing was charged'),
+  'tabcall/expiring': unblamed(
     'the tab {tabId} ends at height {dueAt}, which is too near: open a new one. Nothing was charged',
   ),
-  'tab-call/rolled-back': unblamed(
+  'tabcall/rolled-back': unblamed(
     'this seller lost what it noted of the tab {tabId} up to receipt {receipt}: it takes no calls until its claims on chain reach that receipt',
   ),
-  'tab-call/seq-used': unblamed(
+  'tabcall/seq-used': unblamed(
     'the number {seq} of the tab {tabId} is used for another call; the next is {nextSeq}. Nothing was charged',
   ),
-  'tab-call/seq-window': unblamed(
+  'tabcall/seq-window': unblamed(
     'the number {seq} of the tab {tabId} is too far ahead; the next is {nextSeq}. Nothing was charged',
   ),
-  'tab-call/ceiling-low': unblamed(
-    'the ceiling of the voucher is {ceiling} base units, this call needs {needed}: sign one with the number {nextSeq}. Nothing was charged',
+  'tabcall/ceiling-low': unblamed(
+    'the ceiling of the voucher does not cover what was charged and this call: sign a higher one with the number {nextSeq}. Nothing was charged',
   ),
-  'tab-call/deposit-low': unblamed(
-    'the deposit of the tab {tabId} is {deposit} base units, this call needs {needed}: add to it. Nothing was charged',
+  'tabcall/deposit-low': unblamed(
+    'the deposit of the tab {tabId} does not cover what was charged and this call: add to it. Nothing was charged',
   ),
-  'tab-call/signature': sender('the voucher is not signed by the voucher key of the tab {tabId} for this call'),
-  'tab-call/failing': later(
+  'tabcall/signature': sender('the voucher is not signed by the voucher key of the tab {tabId} for this call'),
+  'tabcall/failing': later(
     'too many vouchers with wrong signatures were sent lately: try again in {seconds} s. Nothing was charged',
   ),
-  'tab-call/under-way': later(
+  'tabcall/under-way': later(
     'Do not pay again: the call {seq} on the tab {tabId} is under way; repeat it with the same payment',
   ),
-  'tab-call/result-expired': unblamed(
+  'tabcall/result-expired': unblamed(
     'the call {seq} on the tab {tabId} was answered, and its result is no longer kept; its receipt is',
   ),
-  'tab-call/query-time': sender('the time of the query differs from {nowMs} by more than {withinMs} ms'),
-  'tab-call/query-signature': sender('the query is not signed by the voucher key of the tab {tabId}'),
+  'tabcall/query-time': sender('the time of the query differs from {nowMs} by more than {withinMs} ms'),
+  'tabcall/query-signature': sender('the query is not signed by the voucher key of the tab {tabId}'),
 
   'channel/mismatch': sender('the channel is not one of this offer: {field} is {got}, expected {expected}'),
   'channel/signature': sender('the {what} is not signed by the key of the channel {channelId}. Nothing was charged'),

@@ -179,14 +179,19 @@ function onTab(subject: Subject, share: TabShare & { readonly payer: Address }, 
   const isNew = calls > 0 && read(payer) === undefined
   const outcomes = {
     ...known,
-    provenCallsByTab: known.provenCallsByTab + calls,
-    failedByTab: known.failedByTab + failed,
+    provenCallsByTab: capped(known.provenCallsByTab + calls),
+    failedByTab: capped(known.failedByTab + failed),
     payersByTab: known.payersByTab + (isNew ? 1 : 0),
     volumeByTab: add(known.volumeByTab, charged),
     burnedByTab: add(known.burnedByTab, burned),
   }
   const record = { key, value: encode(OUTCOMES_RECORD, outcomes) }
   return isNew ? [record, { key: payer, value: new Uint8Array(0) }] : [record]
+}
+
+/** Failed calls are a seller's free word: without a cap a seller could count past what the record holds, and stop every node. */
+function capped(count: number): number {
+  return Math.min(count, Number.MAX_SAFE_INTEGER)
 }
 
 interface Entry {

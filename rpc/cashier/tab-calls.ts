@@ -34,7 +34,7 @@ export async function payOnTab(
   }
   const { result } = claim
   if (result === null) {
-    const gone = fault('tab-call/result-expired', { tabId: claim.tabId, seq: claim.receipt.receipt.seq })
+    const gone = fault('tabcall/result-expired', { tabId: claim.tabId, seq: claim.receipt.receipt.seq })
     return { is: 'refused', fault: gone, charged: null, settlement, rail: 'tab', corrective: null }
   }
   const sent = (): void => void desk.till.handedOver(claim)

@@ -93,9 +93,9 @@ const QUERY_FIELDS = {
 const TAB_QUERY_ERRORS = [
   'rpc/no-tabs',
   'tab/unknown',
-  'tab-call/query-time',
-  'tab-call/query-signature',
-  'tab-call/failing',
+  'tabcall/query-time',
+  'tabcall/query-signature',
+  'tabcall/failing',
   'market/claims-away',
 ] as const
 

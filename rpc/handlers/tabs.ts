@@ -115,6 +115,6 @@ function payersDesk(market: MarketApi | null, { tabId, timeMs, signature }: Aske
     )
   const query: TabQuery = { tabId, timeMs, signature: fromHex(signature) }
   const refusal = market.tabs.verifyQuery(query, 'state', holderOf(addressKey(address)))
-  if (refusal?.code === 'tab-call/unknown') return fail(fault('tab/unknown', { tabId }))
+  if (refusal?.code === 'tabcall/unknown') return fail(fault('tab/unknown', { tabId }))
   return refusal === null ? ok(market.tabs) : fail(refusal)
 }

@@ -63,10 +63,10 @@ export class TabCounter implements TabDesk {
   verifyQuery(query: TabQuery, what: 'state' | 'refund', from: Holder): Fault | null {
     const { tabId } = query
     const waitMs = this.#bad.waitMs(tabId, from)
-    if (waitMs > 0) return fault('tab-call/failing', { seconds: Math.ceil(waitMs / 1_000) })
+    if (waitMs > 0) return fault('tabcall/failing', { seconds: Math.ceil(waitMs / 1_000) })
     const refusal = this.#parts.rail.verifyQuery(query, what)
     if (refusal === null) this.#bad.good(tabId, from)
-    if (refusal?.code === 'tab-call/query-signature') this.#bad.bad(tabId, from)
+    if (refusal?.code === 'tabcall/query-signature') this.#bad.bad(tabId, from)
     return refusal
   }
 

@@ -119,10 +119,14 @@ describe('input that is nested beyond any depth', () => {
 
 describe('paths and documents for agents', () => {
   it('HEAD of a paid path is no call', async () => {
-    for (const path of ['/api/x402', `/api/x402/${SERVICE}`, '/facilitator/verify', '/facilitator/settle']) {
+    for (const path of ['/api/x402', '/facilitator/verify', '/facilitator/settle']) {
       const { status, headers, text } = await askRaw(daemon.url, { method: 'HEAD', path })
       expect([path, status, headers.get('allow'), text]).toEqual([path, 405, 'POST', ''])
     }
+    // GET shows the terms, and so does HEAD.
+    const { status, headers, text } = await askRaw(daemon.url, { method: 'HEAD', path: `/api/x402/${SERVICE}` })
+    expect([status, text]).toEqual([402, ''])
+    expect(headers.get('payment-required')).not.toBeNull()
   })
 
   it('HEAD of a document has the head of GET', async () => {

@@ -40,7 +40,7 @@ describe('refusals of HTTP itself', () => {
     ['DELETE', '/api/v1/tx', 'POST'],
     ['GET', '/api/v1/tx', 'POST'],
     ['GET', '/api/x402', 'POST'],
-    ['GET', '/api/x402/node-gas-tracker', 'POST'],
+    ['PUT', '/api/x402/node-gas-tracker', 'POST, GET, HEAD'],
     ['PUT', '/api/v1/blocks/latest', 'GET, HEAD'],
     ['POST', '/health', 'GET, HEAD'],
     ['POST', '/openapi.json', 'GET, HEAD'],

@@ -91,7 +91,7 @@ class Walk {
   async #ask(call: TabPaidCall): Promise<void> {
     const outcome = await this.#shop.till.settle(call)
     if (!outcome.ok)
-      return expect(['market/claims-away', 'tab-call/under-way', 'service/unavailable']).toContain(outcome.fault.code)
+      return expect(['market/claims-away', 'tabcall/under-way', 'service/unavailable']).toContain(outcome.fault.code)
     const answer = textOf(outcome)
     expect(this.#told.get(call) ?? answer).toBe(answer)
     this.#told.set(call, answer)

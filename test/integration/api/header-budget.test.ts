@@ -95,7 +95,7 @@ describe('the header PAYMENT-REQUIRED', () => {
       voucherState: { seq: counts.seq, maxClaimableAmount: amount, context: hash, signature },
       lastReceipt: { ...receipt, charged: amount, cumulative: amount, signature },
     }
-    const cause = fault('tab-call/seq-used', { tabId: hash, seq: counts.seq, nextSeq: counts.seq })
+    const cause = fault('tabcall/seq-used', { tabId: hash, seq: counts.seq, nextSeq: counts.seq })
     for (const offer of offers) {
       const { header } = quotes.refused(offer, cause, { ...FACTS, rail: 'tab', corrective })
       expect(header.length).toBeLessThan(CORRECTIVE_BYTES_MAX)

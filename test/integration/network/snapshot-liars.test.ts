@@ -150,7 +150,7 @@ describe('a peer that gives', () => {
  */
 const STRAYS: Record<string, (pages: ReplyOf<'statePages'>['pages']) => Uint8Array> = {
   'from before all of them': () => new Uint8Array(0),
-  'that it gave before': (pages) => (pages[1] ?? pages[0])?.id as Uint8Array,
+  'that it gave before': (pages) => (pages[1] ?? pages[0])?.id ?? new Uint8Array(0),
 }
 
 describe('a true reply with a page at its end', () => {

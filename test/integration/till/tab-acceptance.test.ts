@@ -6,7 +6,7 @@ import type { AnsweredTabRow } from '../../../marketplace/till/rails/tab/tab-sto
 import { wallet } from '../../support/chain.ts'
 import { AGAIN, closeMarkets, ONCE, SHOP } from '../../support/market.ts'
 import { closeTabShops, TabShop, TEST_SIGNER } from '../../support/tabs.ts'
-import { agentId, filled, units } from '../../support/unsigned.ts'
+import { agentId, filled, SAMPLE, units } from '../../support/unsigned.ts'
 
 afterEach(async () => {
   await closeTabShops()
@@ -39,7 +39,7 @@ describe('a call on a tab is taken', () => {
     const price = shop.market.priceOf(AGAIN)
     expect(await settle(shop, shop.order(tab, 'ok:a', { ceiling: price * 2n }))).toBe('answered')
     expect(await settle(shop, shop.order(tab, 'ok:b', { ceiling: price }))).toBe('answered')
-    expect(await settle(shop, shop.order(tab, 'ok:c', { ceiling: price }))).toBe('tab-call/ceiling-low')
+    expect(await settle(shop, shop.order(tab, 'ok:c', { ceiling: price }))).toBe('tabcall/ceiling-low')
   })
 
   it('in any order of its numbers', async () => {
@@ -73,7 +73,7 @@ describe('a call on a tab is taken', () => {
     const tab = await shop.openTab({ deposit: units(price) })
     expect(await settle(shop, shop.order(tab, 'ok:1'))).toBe('answered')
     const late = shop.order(tab, 'ok:2')
-    expect(await settle(shop, late)).toBe('tab-call/deposit-low')
+    expect(await settle(shop, late)).toBe('tabcall/deposit-low')
     const fund = await shop.market.test.tx(wallet(1), 'tab_fund', { tabId: tab.tabId, amount: units(price) })
     await shop.market.submit(fund)
     const answer = settle(shop, { ...late, payment: { ...late.payment, transaction: fund.txId } })
@@ -85,10 +85,10 @@ describe('a call on a tab is taken', () => {
 
 describe('a call on a tab is refused, and nothing is charged', () => {
   it.each([
-    ['tab-call/seq-window', { seq: 257 }],
-    ['tab-call/ceiling-low', { ceiling: 1n }],
-    ['tab-call/deposit-low', { ceiling: 100_000_001n }],
-    ['tab-call/signature', { seed: new Uint8Array(32).fill(3) }],
+    ['tabcall/seq-window', { seq: 257 }],
+    ['tabcall/ceiling-low', { ceiling: 1n }],
+    ['tabcall/deposit-low', { ceiling: 100_000_001n }],
+    ['tabcall/signature', { seed: new Uint8Array(32).fill(3) }],
     ['pay/not-found', { transaction: filled(5) }],
   ] as const)('with %s', async (code, parts) => {
     const shop = await TabShop.open()
@@ -101,7 +101,7 @@ describe('a call on a tab is refused, and nothing is charged', () => {
   it('if its tab is not on chain', async () => {
     const shop = await TabShop.open()
     const tab = await shop.opening()
-    expect(await settle(shop, shop.order(tab, 'ok'))).toBe('tab-call/unknown')
+    expect(await settle(shop, shop.order(tab, 'ok'))).toBe('tabcall/unknown')
     expect(await shop.rail.stateOf(tab.tabId)).toBeNull()
   })
 
@@ -114,21 +114,21 @@ describe('a call on a tab is refused, and nothing is charged', () => {
     const terms = { receiptKey: TEST_SIGNER.key, minDeposit: units(0), minCloseDelay: 400 }
     await shop.market.mine([register, await test.tx(wallet(3), 'tab_terms', { agentId: other, ...terms })])
     const tab = await shop.openTab({ agentId: other })
-    expect(await settle(shop, shop.order(tab, 'ok'))).toBe('tab-call/foreign')
+    expect(await settle(shop, shop.order(tab, 'ok'))).toBe('tabcall/foreign')
   })
 
   it('if its tab was opened under another receipt key', async () => {
     const shop = await TabShop.open()
     await shop.publishTerms({ receiptKey: 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a' as never })
     const tab = await shop.openTab()
-    expect(await settle(shop, shop.order(tab, 'ok'))).toBe('tab-call/receipt-key')
+    expect(await settle(shop, shop.order(tab, 'ok'))).toBe('tabcall/receipt-key')
   })
 
   it('if the transaction that it came with is of another kind', async () => {
     const shop = await TabShop.open()
     const [tab, other] = [await shop.openTab(), await shop.opening()]
     await shop.market.submit(other.opening)
-    expect(await settle(shop, shop.order(tab, 'ok', { transaction: other.tabId }))).toBe('tab-call/transaction')
+    expect(await settle(shop, shop.order(tab, 'ok', { transaction: other.tabId }))).toBe('tabcall/transaction')
   })
 
   it('if its tab closes, from the moment that the close waits to be mined', async () => {
@@ -136,9 +136,9 @@ describe('a call on a tab is refused, and nothing is charged', () => {
     const tab = await shop.openTab()
     await shop.market.submit(await shop.market.test.tx(wallet(1), 'tab_close', { tabId: tab.tabId }))
     const call = shop.order(tab, 'ok')
-    expect(await settle(shop, call)).toBe('tab-call/closing')
+    expect(await settle(shop, call)).toBe('tabcall/closing')
     await shop.market.mineWaiting()
-    expect(await settle(shop, call)).toBe('tab-call/closing')
+    expect(await settle(shop, call)).toBe('tabcall/closing')
   })
 
   it('if its tab ends too soon for a claim', async () => {
@@ -149,7 +149,7 @@ describe('a call on a tab is refused, and nothing is charged', () => {
     await shop.market.test.mineTo(expiresAt - 251)
     expect(await settle(shop, shop.order(tab, 'ok:in time'))).toBe('answered')
     await shop.market.mine()
-    expect(await settle(shop, shop.order(tab, 'ok:late'))).toBe('tab-call/expiring')
+    expect(await settle(shop, shop.order(tab, 'ok:late'))).toBe('tabcall/expiring')
   })
 
   it('if its request is unusable, or its service is closed', async () => {
@@ -166,7 +166,7 @@ describe('a call on a tab is refused, and nothing is charged', () => {
     await shop.settle(tab, 'ok:1')
     await shop.settle(tab, 'fail')
     const refused = await shop.till.settle(shop.order(tab, 'ok:other', { seq: 1 }))
-    expect(refused).toMatchObject({ ok: false, fault: { code: 'tab-call/seq-used', detail: { seq: 1, nextSeq: 3 } } })
+    expect(refused).toMatchObject({ ok: false, fault: { code: 'tabcall/seq-used', detail: { seq: 1, nextSeq: 3 } } })
     const state = await shop.rail.stateOf(tab.tabId)
     expect(state).toMatchObject({ charged: price, receipts: 2, nextSeq: 3, deposit: 100_000_000n, closesAt: 0 })
     expect(state?.voucher).toMatchObject({ seq: 2, ceiling: 2n * price })
@@ -181,10 +181,25 @@ describe('queries of a tab', () => {
     const nowMs = shop.market.time.now()
     const code = (query: Parameters<TabShop['rail']['verifyQuery']>[0]) => shop.rail.verifyQuery(query, 'state')?.code
     expect(code(shop.query(tab, 'state', nowMs - 300_000))).toBeUndefined()
-    expect(code(shop.query(tab, 'state', nowMs - 300_001))).toBe('tab-call/query-time')
-    expect(code(shop.query(tab, 'state', nowMs + 300_001))).toBe('tab-call/query-time')
-    expect(code(shop.query(tab, 'refund'))).toBe('tab-call/query-signature')
-    expect(code({ ...shop.query(tab, 'state'), tabId: filled(8) })).toBe('tab-call/unknown')
+    expect(code(shop.query(tab, 'state', nowMs - 300_001))).toBe('tabcall/query-time')
+    expect(code(shop.query(tab, 'state', nowMs + 300_001))).toBe('tabcall/query-time')
+    expect(code(shop.query(tab, 'refund'))).toBe('tabcall/query-signature')
+    expect(code({ ...shop.query(tab, 'state'), tabId: filled(8) })).toBe('tabcall/unknown')
+  })
+
+  it('about the tab of another seller are refused: this one could never claim it', async () => {
+    const shop = await TabShop.open()
+    const { market } = shop
+    const owner = wallet(3)
+    const other = agentId('other')
+    const record = { ...SAMPLE.agent_register(), agentId: other, payout: owner.address, settlers: [] }
+    await market.mine([await market.test.tx(owner, 'agent_register', record)])
+    const terms = { agentId: other, receiptKey: TEST_SIGNER.key, minDeposit: units(1_000_000), minCloseDelay: 400 }
+    await market.mine([await market.test.tx(owner, 'tab_terms', terms)])
+    const tab = await shop.openTab({ agentId: other })
+    const fault = { code: 'tabcall/foreign', detail: { tabId: tab.tabId, got: other, expected: SHOP } }
+    expect(await shop.rail.refund(shop.query(tab, 'refund'))).toEqual({ ok: false, fault })
+    expect(await shop.level.unclaimed()).toEqual([])
   })
 
   it('mark a tab for a claim that closes it, and end its calls', async () => {
@@ -194,9 +209,9 @@ describe('queries of a tab', () => {
     expect((await shop.rail.refund(shop.query(tab, 'state'))).ok).toBe(false)
     expect(await shop.rail.refund(shop.query(tab, 'refund'))).toMatchObject({ ok: true, value: { receipts: 1 } })
     expect(await shop.level.unclaimed()).toMatchObject([{ tabId: tab.tabId, refundAskedAtMs: shop.market.time.now() }])
-    expect(await settle(shop, shop.order(tab, 'ok:late'))).toBe('tab-call/closing')
+    expect(await settle(shop, shop.order(tab, 'ok:late'))).toBe('tabcall/closing')
     await shop.restart()
-    expect(await settle(shop, shop.order(tab, 'ok:later'))).toBe('tab-call/closing')
+    expect(await settle(shop, shop.order(tab, 'ok:later'))).toBe('tabcall/closing')
   })
 })
 
@@ -212,10 +227,10 @@ describe('what is risked on a young deposit', () => {
     const third = shop.order(one, 'ok:3')
     expect(await shop.till.settle(third)).toMatchObject({
       ok: false,
-      fault: { code: 'tab-call/unconfirmed', detail: { confirmations: 1, needed: 6 } },
+      fault: { code: 'tabcall/unconfirmed', detail: { confirmations: 1, needed: 6 } },
     })
     await shop.restart()
-    expect(await settle(shop, shop.order(other, 'ok:4'))).toBe('tab-call/unconfirmed')
+    expect(await settle(shop, shop.order(other, 'ok:4'))).toBe('tabcall/unconfirmed')
     for (let i = 0; i < 5; i++) await shop.market.mine()
     expect(await settle(shop, third)).toBe('answered')
   })
@@ -229,9 +244,9 @@ describe('what is risked on a young deposit', () => {
     await shop.market.mine([await test.tx(wallet(1), 'tab_fund', { tabId: tab.tabId, amount: units(price * 3n) })])
     expect(await settle(shop, shop.order(tab, 'ok:2'))).toBe('answered')
     const third = shop.order(tab, 'ok:3')
-    expect(await settle(shop, third)).toBe('tab-call/unconfirmed')
+    expect(await settle(shop, third)).toBe('tabcall/unconfirmed')
     await shop.restart()
-    expect(await settle(shop, third)).toBe('tab-call/unconfirmed')
+    expect(await settle(shop, third)).toBe('tabcall/unconfirmed')
     for (let i = 0; i < 5; i++) await shop.market.mine()
     expect(await settle(shop, third)).toBe('answered')
   })

@@ -57,9 +57,9 @@ describe('attacks on tabs', () => {
     const [tab, other] = [await shop.openTab(), await shop.openTab()]
     const call = shop.order(tab, 'ok')
     const moved = { ...call, payment: { ...call.payment, tabId: other.tabId } }
-    expect(await settle(shop, moved)).toBe('tab-call/signature')
-    expect(await settle(shop, { ...call, serviceId: ONCE })).toBe('tab-call/signature')
-    expect(await settle(shop, { ...call, request: 'ok:other' })).toBe('tab-call/signature')
+    expect(await settle(shop, moved)).toBe('tabcall/signature')
+    expect(await settle(shop, { ...call, serviceId: ONCE })).toBe('tabcall/signature')
+    expect(await settle(shop, { ...call, request: 'ok:other' })).toBe('tabcall/signature')
     expect(await settle(shop, call)).toBe('answered')
   })
 
@@ -79,10 +79,10 @@ describe('attacks on tabs', () => {
     const { test } = shop.market
     const close = await test.tx(wallet(2), 'tab_claim', { entries: [{ ...entry, root: ZERO_HEX_32 as Hash }] })
     await shop.market.mine([close])
-    expect(await settle(shop, old)).toBe('tab-call/unknown')
+    expect(await settle(shop, old)).toBe('tabcall/unknown')
     const voucherKey = Buffer.from(NATIVE_BACKEND.publicKeyEd25519(tab.seed)).toString('hex') as Hash
     const again = await shop.openTab({ voucherKey })
-    expect(await settle(shop, { ...old, payment: { ...old.payment, tabId: again.tabId } })).toBe('tab-call/signature')
+    expect(await settle(shop, { ...old, payment: { ...old.payment, tabId: again.tabId } })).toBe('tabcall/signature')
   })
 
   it('11: the header of a call reads its result only together with its body', async () => {
@@ -90,12 +90,12 @@ describe('attacks on tabs', () => {
     const tab = await shop.openTab()
     const call = shop.order(tab, 'ok:mine')
     expect(await settle(shop, call)).toBe('answered')
-    expect(await settle(shop, { ...call, request: 'ok:guess' })).toBe('tab-call/seq-used')
-    expect(await settle(shop, { ...call, serviceId: ONCE })).toBe('tab-call/seq-used')
+    expect(await settle(shop, { ...call, request: 'ok:guess' })).toBe('tabcall/seq-used')
+    expect(await settle(shop, { ...call, serviceId: ONCE })).toBe('tabcall/seq-used')
     expect(await settle(shop, call)).toBe('replayed')
     await shop.level.mark(tab.tabId, { finalReceipts: 1 })
     await shop.level.prune(shop.market.time.now() + 1, 1_000_000)
-    expect(await settle(shop, call)).toBe('tab-call/result-expired')
+    expect(await settle(shop, call)).toBe('tabcall/result-expired')
   })
 
   it('12: a known voucher with another signature, ceiling or secret reads nothing', async () => {
@@ -104,7 +104,7 @@ describe('attacks on tabs', () => {
     const call = shop.order(tab, 'ok')
     expect(await settle(shop, call)).toBe('answered')
     const others = [{ signature: new Uint8Array(64) }, { ceiling: units(99_000_000) }, { secret: new Uint8Array(32) }]
-    for (const change of others) expect(await settle(shop, withVoucher(call, change))).toBe('tab-call/seq-used')
+    for (const change of others) expect(await settle(shop, withVoucher(call, change))).toBe('tabcall/seq-used')
   })
 
   it('13: a hundred parallel calls with one voucher are worked for once, and charged once', async () => {
@@ -114,7 +114,7 @@ describe('attacks on tabs', () => {
     const call = shop.order(tab, 'ok:crowd')
     const told = await Promise.all(Array.from({ length: 100 }, () => settle(shop, call)))
     expect(told.filter((code) => code === 'answered')).toHaveLength(1)
-    expect(new Set(told)).toEqual(new Set(['answered', 'replayed', 'tab-call/under-way']))
+    expect(new Set(told)).toEqual(new Set(['answered', 'replayed', 'tabcall/under-way']))
     expect(shop.market.workbench.begun).toEqual([`${AGAIN} ok:crowd`])
     expect(await shop.rail.stateOf(tab.tabId)).toMatchObject({ charged: price, receipts: 1 })
   })
@@ -126,7 +126,7 @@ describe('attacks on tabs', () => {
     const calls = Array.from({ length: 20 }, (_, i) => shop.order(tab, `ok:${i}`, { ceiling: price * 3n }))
     const told = await Promise.all(calls.map((call) => settle(shop, call)))
     expect(told.filter((code) => code === 'answered')).toHaveLength(3)
-    expect(told.filter((code) => code === 'tab-call/ceiling-low')).toHaveLength(17)
+    expect(told.filter((code) => code === 'tabcall/ceiling-low')).toHaveLength(17)
     expect(await shop.rail.stateOf(tab.tabId)).toMatchObject({ charged: price * 3n, receipts: 3 })
   })
 
@@ -137,7 +137,7 @@ describe('attacks on tabs', () => {
     expect(await settle(shop, shop.order(tab, 'ok:far', { seq: 256, ceiling: price }))).toBe('answered')
     const beyond = shop.order(tab, 'ok:beyond', { seq: 257, ceiling: price * 2n })
     expect(await shop.till.settle(beyond)).toMatchObject({
-      fault: { code: 'tab-call/seq-window', detail: { nextSeq: 1 } },
+      fault: { code: 'tabcall/seq-window', detail: { nextSeq: 1 } },
     })
     expect(await settle(shop, shop.order(tab, 'ok:fill', { seq: 1, ceiling: price * 2n }))).toBe('answered')
     expect(await settle(shop, shop.order(tab, 'ok:next', { seq: 257, ceiling: price * 3n }))).toBe('answered')
@@ -154,22 +154,22 @@ describe('attacks on tabs', () => {
       const address = `198.51.100.${Math.floor(i / 20)}`
       codes.push(await settle(shop, { ...bad, from: { address, network: address } }))
     }
-    expect(codes.filter((code) => code === 'tab-call/signature')).toHaveLength(WRONG_SIGNATURES.ofTab)
-    expect(codes.at(-1)).toBe('tab-call/failing')
+    expect(codes.filter((code) => code === 'tabcall/signature')).toHaveLength(WRONG_SIGNATURES.ofTab)
+    expect(codes.at(-1)).toBe('tabcall/failing')
     expect(await settle(shop, { ...shop.order(tab, 'ok:2'), from: payer })).toBe('answered')
     const one = { address: '203.0.113.9', network: '203.0.113.9' }
     const other = await shop.openTab()
     const wrong = shop.order(other, 'ok', { seq: 1, ceiling: 9_000_000n, seed: new Uint8Array(32) })
     for (let i = 0; i < WRONG_SIGNATURES.ofClient; i++) await settle(shop, { ...wrong, from: one })
-    expect(await settle(shop, { ...wrong, from: one })).toBe('tab-call/failing')
+    expect(await settle(shop, { ...wrong, from: one })).toBe('tabcall/failing')
     await shop.market.pass(WRONG_SIGNATURES.withinMs)
-    expect(await settle(shop, { ...wrong, from: one })).toBe('tab-call/signature')
+    expect(await settle(shop, { ...wrong, from: one })).toBe('tabcall/signature')
   })
 
   it('16: a tab that was never paid from leaves nothing with the seller, and an ended one nothing after a while', async () => {
     const shop = await TabShop.open()
     const dust = await shop.openTab({ deposit: units(1_000_000) })
-    expect(await settle(shop, shop.order(dust, 'ok', { ceiling: 1n }))).toBe('tab-call/ceiling-low')
+    expect(await settle(shop, shop.order(dust, 'ok', { ceiling: 1n }))).toBe('tabcall/ceiling-low')
     expect(await shop.level.tab(dust.tabId)).toBeUndefined()
     const tab = await shop.openTab()
     await shop.settle(tab, 'ok')
@@ -187,8 +187,8 @@ describe('attacks on tabs', () => {
     const tab = await shop.openTab()
     const price = shop.market.priceOf(AGAIN)
     expect(await settle(shop, shop.order(tab, 'ok:1', { ceiling: price }))).toBe('answered')
-    expect(await settle(shop, shop.order(tab, 'ok:2', { ceiling: price + 1n }))).toBe('tab-call/ceiling-low')
-    expect(await settle(shop, shop.order(tab, 'ok:3', { ceiling: 2n * price - 1n }))).toBe('tab-call/ceiling-low')
+    expect(await settle(shop, shop.order(tab, 'ok:2', { ceiling: price + 1n }))).toBe('tabcall/ceiling-low')
+    expect(await settle(shop, shop.order(tab, 'ok:3', { ceiling: 2n * price - 1n }))).toBe('tabcall/ceiling-low')
     expect(await settle(shop, shop.order(tab, 'ok:4', { ceiling: 2n * price }))).toBe('answered')
   })
 
@@ -208,7 +208,7 @@ describe('attacks on tabs', () => {
     expect(await settle(shop, shop.order(tab, 'ok:old', { ceiling: ceiling(0n) }))).toBe('answered')
     await market.mine()
     const late = shop.order(tab, 'ok:late', { ceiling: ceiling(low) })
-    expect(await settle(shop, late)).toBe('tab-call/ceiling-low')
+    expect(await settle(shop, late)).toBe('tabcall/ceiling-low')
     const quoted = shop.rail.priceOf(AGAIN)
     expect('reason' in quoted ? 0n : quoted.amount).toBe(2n * low)
   })
@@ -246,11 +246,11 @@ describe('attacks on tabs', () => {
     expect(await settle(shop, showing(forged))).toBe('answered')
     expect(await settle(backup, showing(forged))).toBe('answered')
     expect(await settle(backup, showing(first))).toBe('replayed')
-    expect(await settle(backup, showing(newer))).toBe('tab-call/rolled-back')
+    expect(await settle(backup, showing(newer))).toBe('tabcall/rolled-back')
     const next = shop.order(tab, 'ok:4')
-    expect(await settle(backup, next)).toBe('tab-call/rolled-back')
+    expect(await settle(backup, next)).toBe('tabcall/rolled-back')
     await backup.restart()
-    expect(await settle(backup, next)).toBe('tab-call/rolled-back')
+    expect(await settle(backup, next)).toBe('tabcall/rolled-back')
     expect(await settle(shop, next)).toBe('answered')
   })
 

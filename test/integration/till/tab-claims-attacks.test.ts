@@ -85,6 +85,23 @@ describe('attack 2, closing with calls in flight:', () => {
   })
 })
 
+it('a refund does not end the tab with what was on disk before a call ended', async () => {
+  const seller = await opened()
+  const tab = await seller.openTab()
+  await seller.serve(tab, [{ charge: SMALL }])
+  const inFlight = await seller.begin(tab, { charge: SMALL })
+  await seller.store.mark(tab.tabId, { refundAskedAtMs: 1 })
+  // The claimer looks while the end of the call is being written.
+  const ended = seller.finish(inFlight)
+  seller.claimer.check()
+  await ended
+  await seller.quiet()
+  await seller.check()
+  expect(seller.waiting.flatMap(({ body }) => body.payload.entries)).toMatchObject([
+    { claimed: 2n * SMALL, receipts: 2, close: true },
+  ])
+})
+
 describe('attack 3, waiting until the seller is offline:', () => {
   /** The agent of a seller with a second settler, and a tab with something due. */
   async function withTwoSettlers(): Promise<{ first: TabSeller; tab: TestTab }> {

@@ -28,6 +28,7 @@ const TAGS: Readonly<Record<string, string>> = {
   seedEd25519: 'farthing/seed-ed25519/1',
   seedMlDsa: 'farthing/seed-ml-dsa/1',
   seedTab: 'farthing/seed-tab/1',
+  seedTabReceipt: 'farthing/seed-tab-receipt/1',
   textDigest: 'farthing/text/1',
   request: 'farthing/request/1',
   requestCommitment: 'farthing/request-commitment/1',

@@ -31,8 +31,8 @@ interface Network {
   readonly anchorResetGapMs: number | null
   readonly locks: readonly number[]
   readonly rotationDelay: number
-  /** Whether the network has tabs from its first block on. */
-  readonly tabs: boolean
+  /** Height from which the network has tabs. */
+  readonly tabsFrom: number
   readonly allocations: Beginning['allocations']
   readonly ledgers: Ledgers
 }
@@ -71,13 +71,13 @@ const DAY = 28_800
 function networks(): readonly Network[] {
   const locks = [7 * DAY, 30 * DAY, 90 * DAY, 365 * DAY]
   const start = { timeMs: TIME_MS, powLimit: EASY, initialTarget: EASY, anchorResetGapMs: null }
-  const main = { ...start, locks, rotationDelay: DAY, tabs: false, allocations: [], ledgers: EMPTY }
+  const main = { ...start, locks, rotationDelay: DAY, tabsFrom: 60 * DAY, allocations: [], ledgers: EMPTY }
   const addresses = Array.from({ length: 10 }, (_, i) => devAddress(i + 1))
   return [
     { ...main, name: 'mainnet', addressPrefix: 'far', message: 'Farthing mainnet' },
     {
       ...{ ...main, name: 'testnet', addressPrefix: 'tfar', message: 'Farthing testnet', timeMs: TESTNET_TIME_MS },
-      ...{ powLimit: workTarget(2n ** 12n), initialTarget: workTarget(2n ** 16n) },
+      ...{ powLimit: workTarget(2n ** 12n), initialTarget: workTarget(2n ** 16n), tabsFrom: 40 * DAY },
     },
     {
       ...{
@@ -88,7 +88,7 @@ function networks(): readonly Network[] {
         anchorResetGapMs: 120_000,
       },
       ...{ powLimit: workTarget(1_000n), initialTarget: workTarget(12_000n) },
-      ...{ locks: [10, 100, 1_000, 10_000], rotationDelay: 20, tabs: true },
+      ...{ locks: [10, 100, 1_000, 10_000], rotationDelay: 20, tabsFrom: 0 },
       allocations: addresses.map((address) => ({ address, amount: GRANT })),
       ledgers: devLedgers(addresses, [8, 9, 10].map(memberKey)),
     },
@@ -158,7 +158,7 @@ const TABS = {
 }
 
 /** Rules as the fingerprint hashes them. */
-function rulesOf({ powLimit, initialTarget, anchorResetGapMs, locks, rotationDelay, tabs }: Network) {
+function rulesOf({ powLimit, initialTarget, anchorResetGapMs, locks, rotationDelay }: Network, tabs: boolean) {
   const rates = [100n, 300n, 500n, 800n]
   return {
     tx: tabs ? { ...TX_RULES, tabs: TABS } : TX_RULES,
@@ -239,18 +239,19 @@ const TAB_TABLES = [
   ['tab-dues', 0xe1, false],
 ]
 
-/** The tables of a network, those of tabs in their place behind `payers`. */
-function tablesOf({ tabs }: Network) {
+/** The tables of every network, those of tabs in their place behind `payers`. */
+function tables() {
   const place = TABLES.findIndex(([name]) => name === 'accounts')
-  return tabs ? [...TABLES.slice(0, place), ...TAB_TABLES, ...TABLES.slice(place)] : TABLES
+  return [...TABLES.slice(0, place), ...TAB_TABLES, ...TABLES.slice(place)]
 }
 
 function fingerprint(network: Network): string {
   const { timeMs, message, allocations, ledgers } = network
   const genesis = { timeMs, baseFee: 32n, message, allocations, ledgers }
-  const steps = [{ fromHeight: 0, rules: rulesOf(network) }]
-  const kinds = network.tabs ? [...KINDS, ...TAB_KINDS] : KINDS
-  return hex(tagged('farthing/rules/1', utf8(sortedJson({ kinds, state: tablesOf(network), steps, genesis }))))
+  const step = { fromHeight: network.tabsFrom, rules: rulesOf(network, true) }
+  const steps = network.tabsFrom === 0 ? [step] : [{ fromHeight: 0, rules: rulesOf(network, false) }, step]
+  const kinds = [...KINDS, ...TAB_KINDS]
+  return hex(tagged('farthing/rules/1', utf8(sortedJson({ kinds, state: tables(), steps, genesis }))))
 }
 
 /** JSON without blanks and with sorted keys. Big integers are decimal text. */

@@ -63,7 +63,7 @@ export function judgeTabCall(parts: AcceptanceParts, order: TabOrder): TabVerdic
   const deposit = transaction === null ? null : awaited(parts, tabId, transaction)
   if (deposit !== null) return deposit
   const tab = chain.database.get(TABS, tabId)
-  if (tab === undefined) return told(fault('tab-call/unknown', { tabId }))
+  if (tab === undefined) return told(fault('tabcall/unknown', { tabId }))
   const row = store.peek(tabId)
   const unfit = whyNoTab(parts, { tabId, tab, row }, offer.definition.timeoutMs) ?? whyNoSeq(order, row)
   if (unfit !== null) return told(unfit)
@@ -100,24 +100,24 @@ export function whyNoTab(
   timeoutMs: number,
 ): Fault | null {
   const { agentId } = shop.operator
-  if (tab.agentId !== agentId) return fault('tab-call/foreign', { tabId, got: tab.agentId, expected: agentId })
-  if (tab.receiptKey !== receiptKey) return fault('tab-call/receipt-key', { tabId })
-  if (tab.scheme !== TAB_SCHEME) return fault('tab-call/scheme', { tabId })
+  if (tab.agentId !== agentId) return fault('tabcall/foreign', { tabId, got: tab.agentId, expected: agentId })
+  if (tab.receiptKey !== receiptKey) return fault('tabcall/receipt-key', { tabId })
+  if (tab.scheme !== TAB_SCHEME) return fault('tabcall/scheme', { tabId })
   const closes = ({ body }: { readonly body: TxBody }): boolean =>
     body.kind === 'tab_close' && body.payload.tabId === tabId
   const isClosing = tab.closesAt !== 0 || sink.ofAccount(tab.payer).some(closes)
   if (isClosing || (row !== undefined && (row.refundAskedAtMs !== null || row.endedAtMs !== null)))
-    return fault('tab-call/closing', { tabId })
+    return fault('tabcall/closing', { tabId })
   const margin = TAB_MARGIN_BLOCKS + workBlocks(chain, timeoutMs)
   if (chain.head.header.height >= tab.expiresAt - margin)
-    return fault('tab-call/expiring', { tabId, dueAt: tab.expiresAt })
+    return fault('tabcall/expiring', { tabId, dueAt: tab.expiresAt })
   const lost = row?.lostReceipt ?? 0
-  return lost > tab.receipts ? fault('tab-call/rolled-back', { tabId, receipt: lost }) : null
+  return lost > tab.receipts ? fault('tabcall/rolled-back', { tabId, receipt: lost }) : null
 }
 
 /** The fault of a call that needs more confirmations of its tab. */
 export function unconfirmed(tabId: TxId, confirmations: number, needed: number): Fault {
-  return fault('tab-call/unconfirmed', { tabId, confirmations, needed })
+  return fault('tabcall/unconfirmed', { tabId, confirmations, needed })
 }
 
 /** The fault of a call whose number is used by another one. */
@@ -125,7 +125,7 @@ export function seqUsed(
   { tabId, seq }: { readonly tabId: TxId; readonly seq: number },
   row: TabRow | undefined,
 ): Fault {
-  return fault('tab-call/seq-used', { tabId, seq, nextSeq: nextSeqIn(row) })
+  return fault('tabcall/seq-used', { tabId, seq, nextSeq: nextSeqIn(row) })
 }
 
 /** The number that a client uses next on a tab. */
@@ -145,7 +145,7 @@ function awaited({ chain, sink }: AcceptanceParts, tabId: TxId, txId: TxId): Tab
   const { body } = pending
   const isOpening = body.kind === 'tab_open' && txId === tabId
   if (!isOpening && !(body.kind === 'tab_fund' && body.payload.tabId === tabId))
-    return told(fault('tab-call/transaction', { txId, tabId }))
+    return told(fault('tabcall/transaction', { txId, tabId }))
   return { is: 'wait', why: unconfirmed(tabId, 0, 1) }
 }
 
@@ -155,7 +155,7 @@ function whyNoSeq({ call }: TabOrder, row: TabRow | undefined): Fault | null {
   const standing = standingOf(row?.window ?? NEW_WINDOW, seq)
   if (standing === 'free') return null
   if (standing === 'used') return seqUsed({ tabId, seq }, row)
-  return fault('tab-call/seq-window', { tabId, seq, nextSeq: nextSeqIn(row) })
+  return fault('tabcall/seq-window', { tabId, seq, nextSeq: nextSeqIn(row) })
 }
 
 interface Sum {
@@ -171,9 +171,9 @@ function whyTooLow({ call }: TabOrder, { tab, row, sum }: Sum): Fault | null {
   const ceiling = voucher.ceiling > known ? voucher.ceiling : known
   const needed = sum.toString()
   if (sum > ceiling)
-    return fault('tab-call/ceiling-low', { tabId, ceiling: ceiling.toString(), needed, nextSeq: nextSeqIn(row) })
+    return fault('tabcall/ceiling-low', { tabId, ceiling: ceiling.toString(), needed, nextSeq: nextSeqIn(row) })
   if (voucher.ceiling <= tab.deposit && sum <= tab.deposit) return null
-  return fault('tab-call/deposit-low', { tabId, deposit: tab.deposit.toString(), needed: ceiling.toString() })
+  return fault('tabcall/deposit-low', { tabId, deposit: tab.deposit.toString(), needed: ceiling.toString() })
 }
 
 function reasonOf({ prices }: AcceptanceParts, { offer }: TabOrder): string {
@@ -185,12 +185,12 @@ function whyNotSigned({ chain, backend, bad }: AcceptanceParts, order: TabOrder,
   const { payment, from } = order.call
   const { tabId, voucher } = payment
   const waitMs = bad.waitMs(tabId, from)
-  if (waitMs > 0) return fault('tab-call/failing', { seconds: Math.ceil(waitMs / 1_000) })
+  if (waitMs > 0) return fault('tabcall/failing', { seconds: Math.ceil(waitMs / 1_000) })
   const message = voucherMessage(chain.network, tabId, { ...voucher, context: order.identity.context })
   const isGood = verifyTabSignature(backend, { key: fromHex(tab.voucherKey), message, signature: voucher.signature })
   if (isGood) bad.good(tabId, from)
   else bad.bad(tabId, from)
-  return isGood ? null : fault('tab-call/signature', { tabId })
+  return isGood ? null : fault('tabcall/signature', { tabId })
 }
 
 function newCall(

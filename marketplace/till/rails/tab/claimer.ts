@@ -188,11 +188,14 @@ export class Claimer {
     }
   }
 
-  /** Without other replicas, what is reserved is known to this process alone. */
+  /**
+   * Without other replicas, what is reserved is known to this process alone. It may also know receipts that were not on disk when the row
+   * was read: a claim that ended the tab now would lose them.
+   */
   #isBusy(row: TabRow): boolean {
     const { store } = this.#deps
     const known = store.shared === undefined ? store.peek(row.tabId) : row
-    return known !== undefined && known.reserved > 0n
+    return known !== undefined && (known.reserved > 0n || known.receipts !== row.receipts)
   }
 
   async #oldestAt(tabId: TxId, receipts: number, newestAtMs: number): Promise<number> {

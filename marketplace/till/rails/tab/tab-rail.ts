@@ -97,7 +97,7 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const lost = await lostReceipt(this.#deps, tabId, lastReceipt)
     if (lost === null) return null
     await this.#deps.store.mark(tabId, { lostReceipt: lost })
-    return fail(fault('tab-call/rolled-back', { tabId, receipt: lost }))
+    return fail(fault('tabcall/rolled-back', { tabId, receipt: lost }))
   }
 
   judge(order: TabOrder, known: TabCallRow | undefined): Standing {
@@ -116,11 +116,11 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
 
   underWay({ call }: TabOrder): Fault {
     const { tabId, voucher } = call.payment
-    return fault('tab-call/under-way', { tabId, seq: voucher.seq })
+    return fault('tabcall/under-way', { tabId, seq: voucher.seq })
   }
 
   goesOn({ tabId, seq }: TabCallRow): Fault {
-    return fault('tab-call/under-way', { tabId, seq })
+    return fault('tabcall/under-way', { tabId, seq })
   }
 
   answer(_: TabOrder, ended: Result<TabCallRow>, replayed: boolean): Result<Settled<AnsweredTabRow>> {
@@ -132,7 +132,7 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const { chain, shop, store, clock } = this.#deps
     const { tabId } = call
     const tab = chain.database.get(TABS, tabId)
-    if (tab === undefined) return { is: 'refused', cause: fault('tab-call/unknown', { tabId }) }
+    if (tab === undefined) return { is: 'refused', cause: fault('tabcall/unknown', { tabId }) }
     const reason = shop.closedBecause
     if (reason !== null) return { is: 'refused', cause: fault('service/unavailable', { serviceId, reason }) }
     const cause = whyNoTab(this.#parts, { tabId, tab, row: store.peek(tabId) }, timeoutMs)
@@ -238,7 +238,7 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     if (refused !== null) return fail(refused)
     if ((await store.tab(tabId))?.refundAskedAtMs == null) await store.mark(tabId, { refundAskedAtMs: clock.now() })
     const state = await this.stateOf(tabId)
-    return state === null ? fail(fault('tab-call/unknown', { tabId })) : ok(state)
+    return state === null ? fail(fault('tabcall/unknown', { tabId })) : ok(state)
   }
 
   #taken(known: TabCallRow, order: TabOrder): Standing {
@@ -252,6 +252,6 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
 
 function answer(row: AnsweredTabRow, replayed: boolean): Result<Settled<AnsweredTabRow>> {
   const { state, result, tabId, seq } = row
-  if (state === 'delivered' && result === null) return fail(fault('tab-call/result-expired', { tabId, seq }))
+  if (state === 'delivered' && result === null) return fail(fault('tabcall/result-expired', { tabId, seq }))
   return ok({ claim: row, replayed })
 }

@@ -7,6 +7,7 @@ import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import type { TxId } from '../../../../consensus/primitives/ids.ts'
 import { encodeTabReceipt, tabQueryMessage, tabReceiptMessage } from '../../../../consensus/tx/tab-messages.ts'
 import { TABS } from '../../../ledger/tab-records.ts'
+import type { Shop } from '../../shop.ts'
 import { QUERY_WITHIN_MS } from './settings.ts'
 import type { SignedTabReceipt, TabQuery } from './tab-call.ts'
 import type { ReceiptSigner } from './tab-receipts.ts'
@@ -15,6 +16,7 @@ import type { TabStore } from './tab-store.ts'
 /** What signatures about tabs are checked with. */
 export interface TabSignatureParts {
   readonly chain: Chain
+  readonly shop: Pick<Shop, 'operator'>
   readonly clock: Clock
   readonly backend: Pick<SignatureBackend, 'verifyEd25519'>
   readonly signer: Pick<ReceiptSigner, 'key'>
@@ -23,18 +25,21 @@ export interface TabSignatureParts {
 
 /** Why a query is not answered; null if the voucher key of its tab signed it just now. */
 export function whyNoQuery(
-  { chain, clock, backend }: TabSignatureParts,
+  { chain, shop, clock, backend }: TabSignatureParts,
   { tabId, timeMs, signature }: TabQuery,
   what: 'state' | 'refund',
 ): Fault | null {
   const tab = chain.database.get(TABS, tabId)
-  if (tab === undefined) return fault('tab-call/unknown', { tabId })
+  if (tab === undefined) return fault('tabcall/unknown', { tabId })
+  const { agentId } = shop.operator
+  // The tab of another seller could never be claimed here, however often this node tried.
+  if (tab.agentId !== agentId) return fault('tabcall/foreign', { tabId, got: tab.agentId, expected: agentId })
   const nowMs = clock.now()
   if (Math.abs(nowMs - timeMs) > QUERY_WITHIN_MS)
-    return fault('tab-call/query-time', { nowMs, withinMs: QUERY_WITHIN_MS })
+    return fault('tabcall/query-time', { nowMs, withinMs: QUERY_WITHIN_MS })
   const message = tabQueryMessage(chain.network, { tabId, what, timeMs })
   const isGood = verifyTabSignature(backend, { key: fromHex(tab.voucherKey), message, signature })
-  return isGood ? null : fault('tab-call/query-signature', { tabId })
+  return isGood ? null : fault('tabcall/query-signature', { tabId })
 }
 
 /** `n` of a receipt of this seller that is newer than its store and its claims; null if it is not. */

@@ -91,12 +91,11 @@ describe('the rules before the step', () => {
   it('have the fingerprint that they had in the release before tabs', () => {
     for (const name of ['mainnet', 'testnet'] as const) {
       const params = NETWORKS[name]
-      expect(createRuleBook(params, PROTOCOL).fingerprint).toBe(BEFORE_TABS[name])
-      const { rules } = params.steps[0]!
-      const later = { fromHeight: 1_000, rules: { ...rules, tx: { ...rules.tx, tabs: TAB_RULES } } }
-      const book = createRuleBook({ ...params, steps: [...params.steps, later] }, PROTOCOL)
-      expect([book.fingerprintAt(0), book.fingerprintAt(999)]).toEqual([BEFORE_TABS[name], BEFORE_TABS[name]])
-      expect(book.fingerprintAt(1_000)).toBe(book.fingerprint)
+      const book = createRuleBook(params, PROTOCOL)
+      const { fromHeight, rules } = params.steps[1]!
+      expect(rules.tx.tabs).toEqual(TAB_RULES)
+      expect([0, fromHeight - 1].map(book.fingerprintAt)).toEqual([BEFORE_TABS[name], BEFORE_TABS[name]])
+      expect(book.fingerprintAt(fromHeight)).toBe(book.fingerprint)
       expect(book.fingerprint).not.toBe(BEFORE_TABS[name])
     }
     expect(steppedRuleBook().fingerprint).toBe(BEFORE_TABS.test)

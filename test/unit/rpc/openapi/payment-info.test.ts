@@ -80,7 +80,8 @@ describe('what the API document says of payments', () => {
   ])('has no offers while the stablecoin rail %s', async (_, stable) => {
     const { paid } = await documented(stable)
     expect(paid.map(({ info }) => info.offers)).toEqual(paid.map(() => undefined))
-    expect(paid).toHaveLength(GENERAL.length + SERVICES.length)
+    // The path of a service answers GET, too.
+    expect(paid).toHaveLength(GENERAL.length + SERVICES.length + 1)
   })
 
   it('names categories and documents that are served', async () => {

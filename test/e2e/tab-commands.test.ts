@@ -21,7 +21,14 @@ let daemon: RunningDaemon
 let agentId: string
 
 const client = (journal = workshop.folder()) =>
-  createClient({ baseUrl: daemon.url, wallet, network, journal: fileJournal(journal), maxPerTabUsd: 50, maxPerDayUsd: 100 })
+  createClient({
+    baseUrl: daemon.url,
+    wallet,
+    network,
+    journal: fileJournal(journal),
+    maxPerTabUsd: 50,
+    maxPerDayUsd: 100,
+  })
 
 beforeAll(async () => {
   daemon = await workshop.start(workshop.folder(), { env })
@@ -60,7 +67,18 @@ describe('farthing tab', () => {
     workshop.run([...args, '--data-dir', dataDir, '--rpc', daemon.url], { entry: WITH_TEST_SERVICES, env })
 
   it('opens, calls, lists, shows, funds, verifies and closes; farthing call uses the tab', async () => {
-    const opened = await run('tab', 'open', agentId, '--deposit', '50', '--term', '864000', '--close-delay', '28800', '--json')
+    const opened = await run(
+      'tab',
+      'open',
+      agentId,
+      '--deposit',
+      '50',
+      '--term',
+      '864000',
+      '--close-delay',
+      '28800',
+      '--json',
+    )
     expect(opened.stderr).toContain('open a tab with')
     const { tabId } = JSON.parse(opened.stdout) as { readonly tabId: string }
     const called = await run('tab', 'call', 'node-test-again', 'slow:60')
@@ -75,7 +93,9 @@ describe('farthing tab', () => {
     expect((await run('tab', 'fund', tabId, '0.5')).stdout).toContain('50.5 FAR')
     const shown = JSON.parse((await run('tab', 'show', tabId, '--json')).stdout) as { readonly receipts: number }
     expect(shown.receipts).toBe(3)
-    expect((await run('tab', 'receipts', tabId)).stdout.split('\n').filter((line) => line.includes('node-test')).length).toBe(3)
+    expect(
+      (await run('tab', 'receipts', tabId)).stdout.split('\n').filter((line) => line.includes('node-test')).length,
+    ).toBe(3)
     expect((await run('tab', 'recover')).stdout).toContain(tabId)
     expect((await run('tab', 'verify', tabId)).code).toBe(0)
     expect((await run('tab', 'close', tabId)).code).toBe(0)

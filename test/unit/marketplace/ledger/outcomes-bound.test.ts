@@ -50,7 +50,10 @@ it('failed calls of tabs are counted up to what a record holds: a seller can cla
   fold(0)
   expect(failed()).toBe(PER_BLOCK * MOST)
   // Two million such entries bring the count to its bound. One short cut stands for them.
-  const later = toHex(store.get(toHex(key)) as Uint8Array).replace(hexOf(failed()), hexOf(Number.MAX_SAFE_INTEGER - MOST))
+  const later = toHex(store.get(toHex(key)) as Uint8Array).replace(
+    hexOf(failed()),
+    hexOf(Number.MAX_SAFE_INTEGER - MOST),
+  )
   store.set(toHex(key), fromHex(later))
   expect(failed()).toBe(Number.MAX_SAFE_INTEGER - MOST)
   fold(PER_BLOCK)

@@ -10,8 +10,9 @@ import type { WalletKey } from '../../../src/crypto/wallet-key.ts'
 import { wallet } from '../../support/chain.ts'
 import { flood, mineFlooded, smallBlocks } from '../../support/flood.ts'
 import { closeMarkets, SHOP } from '../../support/market.ts'
+import { overtake } from '../../support/mempool.ts'
 import { type SellerParts, TabSeller, type TestTab } from '../../support/tab-seller.ts'
-import { filled, units } from '../../support/unsigned.ts'
+import { agentId, filled, SAMPLE, units } from '../../support/unsigned.ts'
 
 /** Due after ten minutes, and worth several fees but not due then. */
 const RICH = 20_000_000n
@@ -83,6 +84,43 @@ describe('attack 2, closing with calls in flight:', () => {
     await seller.check()
     expect(seller.waiting[0]?.body.payload.entries).toMatchObject([{ claimed: 2n * SMALL, close: true }])
   })
+})
+
+it('a top-up that a reorganisation took costs the seller what it charged on it, and no more', async () => {
+  const seller = await opened()
+  const { test } = seller.market
+  const tab = await seller.openTab(1, 100_000_000n)
+  await seller.mineEmpty(45)
+  await seller.serve(tab, [{ charge: 90_000_000n }])
+  const fund = await test.tx(tab.payer, 'tab_fund', { tabId: tab.tabId, amount: units(20_000_000) })
+  await seller.mine([fund])
+  await seller.serve(tab, [{ charge: 15_000_000n }])
+  await overtake(test, 1, [[], []])
+  seller.market.mempool.drop(fund.txId)
+  const { nonce } = fund.body
+  await seller.mine([await test.tx(tab.payer, 'tab_close', { tabId: tab.tabId }, { nonce })])
+  expect(seller.waiting[0]?.body.payload.entries).toMatchObject([{ claimed: 90_000_000n, receipts: 1, close: false }])
+  await seller.mineWaiting()
+  expect(seller.tabOnChain(tab)).toMatchObject({ claimed: 90_000_000n, deposit: 100_000_000n })
+  // The operator is told of the receipt that cannot be claimed.
+  const { tabId } = tab
+  expect(seller.faults[0]).toEqual({ code: 'market/tab-receipts', detail: { tabId, n: 2 } })
+})
+
+it('the tab of another seller is not claimed, even if its payer is said to want it closed', async () => {
+  const seller = await opened()
+  const { test, shop } = seller.market
+  const owner = wallet(3)
+  const other = agentId('other')
+  const { name, endpoint, capabilities } = shop.agent!
+  const record = { agentId: other, name, endpoint, capabilities, payout: owner.address, settlers: [] }
+  await seller.mine([await test.tx(owner, 'agent_register', record)])
+  await seller.mine([await test.tx(owner, 'tab_terms', SAMPLE.tab_terms({ agentId: other }))])
+  const opening = await test.tx(wallet(1), 'tab_open', SAMPLE.tab_open({ agentId: other }))
+  await seller.mine([opening])
+  await seller.store.mark(opening.txId, { refundAskedAtMs: 1 })
+  await seller.check()
+  expect(seller.waiting).toEqual([])
 })
 
 it('a refund does not end the tab with what was on disk before a call ended', async () => {

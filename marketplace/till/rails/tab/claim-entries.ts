@@ -11,6 +11,7 @@ export const ENTRY_RECEIPTS_MAX = 10_000
 /** What the chain has of a tab, and the voucher for what comes now. */
 export interface ClaimFrom {
   readonly tabId: TxId
+  readonly deposit: Amount
   readonly claimed: Amount
   readonly receipts: number
   readonly voucher: HeldVoucher | null
@@ -45,7 +46,7 @@ export class EntryBuilder {
     return this.#entries.length + (this.#items.length > 0 ? 1 : 0)
   }
 
-  /** Takes the next receipt. False if it is not the next one, or would raise what is claimed above the voucher. */
+  /** Takes the next receipt. False if it is not the next one, or would raise what is claimed above the voucher or the deposit. */
   add(receipt: TabReceipt): boolean {
     const { n, serviceId, outcome, charged, cumulative } = receipt
     if (n !== this.next || cumulative !== this.#claimed + charged || cumulative > this.#ceiling) return false
@@ -69,9 +70,11 @@ export class EntryBuilder {
     return [...this.#entries, { ...last, close: true }]
   }
 
+  /** A reorganisation may have taken a top-up that calls were charged on. Then what the deposit covers is claimed all the same. */
   get #ceiling(): bigint {
-    const { voucher, claimed } = this.#tab
-    return voucher !== null && voucher.ceiling > claimed ? voucher.ceiling : claimed
+    const { voucher, claimed, deposit } = this.#tab
+    const signed = voucher !== null && voucher.ceiling > claimed ? voucher.ceiling : claimed
+    return signed < deposit ? signed : deposit
   }
 
   #cut(): void {

@@ -172,16 +172,18 @@ export class Claimer {
     return { height: header.height, nowMs: clock.now(), fee, riskLimit: riskLimit?.() ?? null }
   }
 
-  /** Null if the chain has no such tab, or one that is spoken for. */
+  /** Null if the chain has no such tab of this seller, or one that is spoken for. */
   async #candidate(row: TabRow): Promise<ClaimCandidate | null> {
     const { tabId, charged, receipts, refundAskedAtMs, lastReceipt } = row
     const tab = this.#tab(tabId)
-    if (tab === undefined || this.#mined.failedLately(tabId)) return null
+    if (tab === undefined || tab.agentId !== this.#deps.shop.operator.agentId) return null
+    if (this.#mined.failedLately(tabId)) return null
+    const covered = charged < tab.deposit ? charged : tab.deposit
     const fresh = Math.max(0, receipts - tab.receipts)
     const newestAtMs = lastReceipt?.receipt.timeMs ?? 0
     return {
       ...{ tabId, tab, receipts: fresh, newestAtMs },
-      unclaimed: charged > tab.claimed ? charged - tab.claimed : 0n,
+      unclaimed: covered > tab.claimed ? covered - tab.claimed : 0n,
       oldestAtMs: fresh === 0 ? newestAtMs : await this.#oldestAt(tabId, tab.receipts, newestAtMs),
       refundAsked: refundAskedAtMs !== null,
       isBusy: this.#isBusy(row),
@@ -256,9 +258,9 @@ export class Claimer {
     return { entries, orders }
   }
 
-  async #entriesOf(row: TabRow, { claimed, receipts }: Tab, close: boolean): Promise<readonly ClaimEntry[]> {
+  async #entriesOf(row: TabRow, { deposit, claimed, receipts }: Tab, close: boolean): Promise<readonly ClaimEntry[]> {
     const { store, onFault } = this.#deps
-    const builder = new EntryBuilder({ tabId: row.tabId, claimed, receipts, voucher: row.voucher })
+    const builder = new EntryBuilder({ tabId: row.tabId, deposit, claimed, receipts, voucher: row.voucher })
     while (builder.next <= row.receipts && builder.size <= CLAIM_ENTRIES_MAX) {
       const page = await store.receiptsFrom(row.tabId, builder.next, Math.min(PAGE, row.receipts - builder.next + 1))
       const isWhole = page.length > 0 && page.every(({ receipt }) => builder.add(receipt))

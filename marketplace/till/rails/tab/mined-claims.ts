@@ -11,8 +11,16 @@ import type { TabClaimRow, TabRow, TabStore } from './tab-store.ts'
 
 /** A tab whose claim the chain refused would be refused again, so no further fee is paid for it within this many blocks. */
 const RETRY_BLOCKS = 1_200
-/** Outcomes that are no sign of a bad claim: its value was claimed before, the tab had ended, or the settler was removed meanwhile. */
-const HARMLESS: ReadonlySet<OutcomeCode> = new Set<OutcomeCode>(['tab/stale', 'tab/unknown', 'tab/foreign'])
+/**
+ * Outcomes that are no sign of a bad claim: its value was claimed before, the tab had ended, the settler was removed, or a reorganisation
+ * took a top-up meanwhile.
+ */
+const HARMLESS: ReadonlySet<OutcomeCode> = new Set<OutcomeCode>([
+  'tab/stale',
+  'tab/unknown',
+  'tab/foreign',
+  'tab/over-deposit',
+])
 
 interface Reached {
   readonly receipts: number

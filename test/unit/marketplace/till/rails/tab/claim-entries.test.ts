@@ -8,7 +8,7 @@ import { filled, serviceId, units } from '../../../../../support/unsigned.ts'
 
 const TAB = filled<TxId>(7)
 const VOUCHER = { seq: 9, ceiling: units(1_000_000), context: filled<Hash>(3), signature: 'ab'.repeat(64) }
-const FROM = { tabId: TAB, claimed: units(500), receipts: 4, voucher: VOUCHER }
+const FROM = { deposit: units(1_000_000_000), tabId: TAB, claimed: units(500), receipts: 4, voucher: VOUCHER }
 
 /** A call: the number of its service, and its charge; null for a failed one. */
 type Call = readonly [number, number | null]

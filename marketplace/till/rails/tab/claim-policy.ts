@@ -10,10 +10,9 @@ export interface ClaimCandidate {
   readonly tab: Pick<Tab, 'closesAt' | 'expiresAt' | 'closeDelay'>
   /** Charged and not claimed, in base units. */
   readonly unclaimed: bigint
-  /** Receipts that are in no claim, and when the oldest and the newest of them were given. */
+  /** Receipts that are in no claim, and when the oldest of them was given. */
   readonly receipts: number
   readonly oldestAtMs: number
-  readonly newestAtMs: number
   readonly refundAsked: boolean
   /** Whether calls are under way. Their charges would be lost if the tab ended now. */
   readonly isBusy: boolean
@@ -37,12 +36,10 @@ export interface ClaimOrder {
   readonly close: boolean
 }
 
-/** A tab that is worth this many times its share of the fee is claimed as soon as an active one. */
+/** A tab that is worth this many times its share of the fee is claimed soon, any other late. */
 const FEES_WORTH = 100n
-/** A tab counts as active for this long after its last call. */
-const ACTIVE_MS = 10 * 60_000
 const AGE_SOON_MS = 10 * 60_000
-const AGE_IDLE_MS = 6 * 3_600_000
+const AGE_LATE_MS = 6 * 3_600_000
 
 /**
  * The tabs that are to be claimed now, the most pressing first. A claim that would not earn its fee is left out: its value goes to the
@@ -76,8 +73,9 @@ function worthFrom(ready: readonly ClaimCandidate[], { fee }: ClaimMoment): bigi
 
 /**
  * A seller loses nothing by waiting: a payer that closes gives it the close delay. So a tab is claimed some minutes after its first
- * unclaimed call, together with the calls since then, and much later if that is worth little. A hundred fees alone would not do as a
- * trigger: one call of two cents is worth as much, and a busy tab would be claimed in every block.
+ * unclaimed call, together with the calls since then, and much later if that is worth little beside the fee. A hundred fees alone would
+ * not do as a trigger: one call of two cents is worth as much, and a busy tab would be claimed in every block. Nor would the minutes
+ * alone: while blocks are full, sellers that do not wait bid up the fee until it eats what they claim (docs/scale.md).
  */
 function isReady(one: ClaimCandidate, moment: ClaimMoment): boolean {
   return isUrgent(one, moment) || moment.nowMs - one.oldestAtMs >= AGE_SOON_MS
@@ -90,8 +88,8 @@ function isUrgent({ tab, unclaimed }: ClaimCandidate, { height, riskLimit }: Cla
 }
 
 /** Whether a tab that is ready has waited long enough, whatever it is worth. */
-function isAged({ oldestAtMs, newestAtMs }: ClaimCandidate, { nowMs }: ClaimMoment): boolean {
-  return nowMs - newestAtMs < ACTIVE_MS || nowMs - oldestAtMs >= AGE_IDLE_MS
+function isAged({ oldestAtMs }: ClaimCandidate, { nowMs }: ClaimMoment): boolean {
+  return nowMs - oldestAtMs >= AGE_LATE_MS
 }
 
 /** Tabs that end soon come first, the soonest at the front; all others have one place. */

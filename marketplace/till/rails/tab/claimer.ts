@@ -182,7 +182,7 @@ export class Claimer {
     const fresh = Math.max(0, receipts - tab.receipts)
     const newestAtMs = lastReceipt?.receipt.timeMs ?? 0
     return {
-      ...{ tabId, tab, receipts: fresh, newestAtMs },
+      ...{ tabId, tab, receipts: fresh },
       unclaimed: covered > tab.claimed ? covered - tab.claimed : 0n,
       oldestAtMs: fresh === 0 ? newestAtMs : await this.#oldestAt(tabId, tab.receipts, newestAtMs),
       refundAsked: refundAskedAtMs !== null,

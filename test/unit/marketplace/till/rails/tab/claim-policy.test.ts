@@ -21,13 +21,13 @@ const MOMENT: ClaimMoment = { height: HEIGHT, nowMs: NOW, fee, riskLimit: null }
 const OPEN = { closesAt: 0, expiresAt: HEIGHT + 20_000, closeDelay: 400 }
 /** One call a minute ago, worth ten fees. */
 function tab(change: Partial<ClaimCandidate> = {}, id = 1): ClaimCandidate {
-  const times = { oldestAtMs: NOW - MINUTE, newestAtMs: NOW - MINUTE }
+  const times = { oldestAtMs: NOW - MINUTE }
   const flags = { refundAsked: false, isBusy: false }
   return { tabId: filled<TxId>(id), tab: OPEN, unclaimed: 10n * ALONE, receipts: 1, ...times, ...flags, ...change }
 }
 
-/** The first call that is in no claim is ten minutes old, and so is the last: the tab is idle. */
-const RIPE = { oldestAtMs: NOW - 10 * MINUTE, newestAtMs: NOW - 10 * MINUTE }
+/** The first call that is in no claim is ten minutes old. */
+const RIPE = { oldestAtMs: NOW - 10 * MINUTE }
 
 const isDue = (change: Partial<ClaimCandidate>, moment: Partial<ClaimMoment> = {}): boolean =>
   claimsDue([tab(change)], { ...MOMENT, ...moment }).length === 1
@@ -39,8 +39,7 @@ describe('a tab', () => {
   })
 
   it('is not claimed before that, whatever it is worth', () => {
-    const at = (age: number) =>
-      isDue({ unclaimed: 1_000_000n * ALONE, receipts: 5_000, oldestAtMs: NOW - age, newestAtMs: NOW })
+    const at = (age: number) => isDue({ unclaimed: 1_000_000n * ALONE, receipts: 5_000, oldestAtMs: NOW - age })
     expect([at(0), at(MINUTE), at(10 * MINUTE - 1), at(10 * MINUTE)]).toEqual([false, false, false, true])
   })
 
@@ -71,14 +70,14 @@ describe('a tab', () => {
     expect(due).toEqual([{ tabId: filled(1), close: false }])
   })
 
-  it('that is active is claimed ten minutes after the first call that is in no claim', () => {
-    const at = (age: number) => isDue({ oldestAtMs: NOW - age, newestAtMs: NOW - 1_000 })
-    expect([at(10 * MINUTE - 1), at(10 * MINUTE)]).toEqual([false, true])
+  it('that is worth little beside the fee is claimed after six hours', () => {
+    const at = (age: number) => isDue({ oldestAtMs: NOW - age })
+    expect([at(10 * MINUTE), at(6 * HOUR - 1), at(6 * HOUR)]).toEqual([false, false, true])
   })
 
-  it('that is idle is claimed after six hours', () => {
-    const at = (age: number) => isDue({ oldestAtMs: NOW - age, newestAtMs: NOW - age })
-    expect([at(10 * MINUTE), at(6 * HOUR - 1), at(6 * HOUR)]).toEqual([false, false, true])
+  it('waits while the fee is high, so that sellers do not bid for blocks that are full', () => {
+    const at = (times: bigint) => isDue({ ...RIPE, unclaimed: 100n * ALONE }, { fee: (tabs) => fee(tabs) * times })
+    expect([at(1n), at(2n), at(50n)]).toEqual([true, false, false])
   })
 
   it('is claimed at once when its payer closes it', () => {
@@ -105,7 +104,7 @@ describe('a tab', () => {
   })
 
   it('with failed calls alone is not claimed, whatever its age', () => {
-    expect(isDue({ unclaimed: 0n, receipts: 50, oldestAtMs: 0, newestAtMs: 0 })).toBe(false)
+    expect(isDue({ unclaimed: 0n, receipts: 50, oldestAtMs: 0 })).toBe(false)
   })
 
   it('is not claimed when no block before its end can hold the claim', () => {

@@ -155,14 +155,17 @@ export const SETTINGS = {
     30,
     [2, 3_600],
   ),
-  'market.tabs': flag('Whether callers can open tabs with this agent and pay calls from them', true),
+  'market.tabs': flag(
+    'Whether callers can open tabs with this agent; those that are open are claimed in any case',
+    true,
+  ),
   'market.tab-close-delay': integer(
     'Least blocks between a request of a payer to close its tab and the end of the tab; the next delay that the network knows is taken',
     400,
     [1, 1_000_000],
   ),
   'market.tab-key-file': text(
-    'File with the key (64 hex digits) that signs the receipts of tabs; replicas need the same one; default: made from the market wallet',
+    'File with the key (64 hex digits) that signs the receipts of tabs; default: the one in the store that replicas share, else made from the market wallet',
     null,
     'a path',
   ),

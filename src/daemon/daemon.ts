@@ -234,7 +234,7 @@ function watchChain({ config, logger }: DaemonOptions, { chain, metrics }: Core,
 
 interface SellingMarket extends Market {
   readonly rail: RunningRail | null
-  readonly tabRail: RunningTabs | null
+  readonly tabRail: RunningTabs
 }
 
 /** Null if the node has neither services nor chats. */
@@ -318,10 +318,11 @@ async function openMarket(
     )
   stops.push(repeat(PRUNE_MS, prune, onFatal))
   const tabParts = { options, chain, mempool, market: market.value, signer: receipts.value, onFault }
-  const tabRail = config.market.tabs ? openTabRail({ ...tabParts, store: tabs.value.store }, stops) : null
+  // Also where no new tabs are taken: those that are open are claimed and closed.
+  const tabRail = openTabRail({ ...tabParts, store: tabs.value.store }, stops)
   const rail = await openDollarRail({ options, chain, market: market.value, onFault }, stops)
   if (!rail.ok) return rail
-  const rails = { stable: rail.value?.dollar ?? null, rail: rail.value, tabs: tabRail?.counter ?? null, tabRail }
+  const rails = { stable: rail.value?.dollar ?? null, rail: rail.value, tabs: tabRail.counter, tabRail }
   return ok({ ...market.value, ...rails })
 }
 
@@ -347,7 +348,7 @@ function receiptSigner(
 async function closeMarket(market: SellingMarket | null): Promise<void> {
   if (market === null) return
   market.shop.close('the node is stopping')
-  const tills = [market.till, market.rail?.dollar.till, market.tabRail?.counter.till]
+  const tills = [market.till, market.rail?.dollar.till, market.tabRail.counter.till]
   await Promise.race([Promise.all(tills.map((till) => till?.stop())), setTimeout(CALLS_GRACE_MS)])
   for (const till of tills) till?.abandon()
 }
@@ -367,7 +368,7 @@ async function resumeWork({
   if (market === null) return
   // If the claim store cannot be reached, its claims are taken up when it is back.
   await unlessAway(async () => ok(await market.till.resume()))
-  await market.tabRail?.start()
+  await market.tabRail.start()
   market.takeover?.start()
   await market.rail?.start()
   market.registrar.check()

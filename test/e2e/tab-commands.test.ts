@@ -103,3 +103,29 @@ describe('farthing tab', () => {
     expect(runsIn(runsFile).get('node-test-again slow:60')).toBe(1)
   })
 })
+
+describe('a seller that takes no new tabs', () => {
+  it('claims and closes those that are open', async () => {
+    const folder = workshop.folder()
+    const first = await workshop.start(folder, { env })
+    await marketOpen(first.url)
+    const at = (url: string) => createClient({ baseUrl: url, wallet, network, journal: fileJournal(journal) })
+    const journal = workshop.folder()
+    const seller = (await at(first.url).quote('node-test-once', 'ok')).agentId
+    const termsAt = async (url: string) => {
+      const answer = await fetch(`${url}/api/v1/agents/${seller}/tabs`)
+      return ((await answer.json()) as { readonly terms: object | null }).terms
+    }
+    await until('the agent takes tabs', async () => (await termsAt(first.url)) !== null)
+    const tab = await at(first.url).openTab(seller, { deposit: '1' })
+    await tab.call('node-test-again', 'slow:70')
+    expect((await first.stop()).code).toBe(0)
+    const second = await workshop.start(folder, { env, flags: ['--market-tabs', 'false'] })
+    await until('no new tabs are taken', async () => (await termsAt(second.url)) === null)
+    await expect(at(second.url).openTab(seller, { deposit: '1' })).rejects.toMatchObject({ code: 'no_tab_terms' })
+    const same = await at(second.url).tab(tab.tabId)
+    expect(await same.close()).toMatchObject({ by: 'seller' })
+    await until('the tab has ended', async () => (await same.state()).status === 'ended')
+    expect(await same.verifyReceipts()).toMatchObject({ ok: true, receipts: 1 })
+  })
+})

@@ -210,6 +210,17 @@ export function marketOpen(url: string): Promise<true> {
   })
 }
 
+/** Waits until the services of a node can be paid from tabs: its terms follow its registration. */
+export function tabsOpen(url: string): Promise<true> {
+  interface Registry {
+    readonly services: readonly { readonly available: boolean; readonly takesTabs: boolean }[]
+  }
+  return until('tabs are taken', async () => {
+    const { body } = await ask<Registry>(url, '/services.json')
+    return body.services.every(({ available, takesTabs }) => takesTabs || !available) && true
+  })
+}
+
 /** How often test services began each work. A key is "service request", the line that a service appends to `file` (TEST_RUNS_FILE). */
 export function runsIn(file: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()

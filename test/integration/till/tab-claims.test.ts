@@ -200,7 +200,7 @@ describe('a busy tab', () => {
 })
 
 describe('a tab with little to claim', () => {
-  it('is claimed after ten minutes while it is in use, and after six hours when it is not', async () => {
+  it('is claimed after six hours, in use or not, and after ten minutes once it is worth a claim', async () => {
     const seller = await opened()
     const [busy, idle] = (await seller.openTabs([1, 3], DEPOSIT, 28_800)) as [TestTab, TestTab]
     await seller.serve(busy, [{ charge: SMALL }])
@@ -211,8 +211,11 @@ describe('a tab with little to claim', () => {
     expect(seller.waiting).toEqual([])
     await seller.market.pass(MINUTE)
     await seller.check()
+    expect(seller.waiting).toEqual([])
+    await seller.serve(busy, [{ charge: RICH }])
+    await seller.check()
     await seller.mineWaiting()
-    expect([busy, idle].map((tab) => seller.tabOnChain(tab)?.receipts)).toEqual([2, 0])
+    expect([busy, idle].map((tab) => seller.tabOnChain(tab)?.receipts)).toEqual([3, 0])
     await seller.market.pass(6 * HOUR - 11 * MINUTE)
     await seller.check()
     expect(seller.waiting).toEqual([])

@@ -3,7 +3,7 @@ import { type Message, Role, type Task, TaskState } from '@a2a-js/sdk'
 import { type Client, ClientFactory, JsonRpcTransportFactory } from '@a2a-js/sdk/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type JsonBody, post } from '../../support/api.ts'
-import { marketOpen, runsIn } from '../../support/caller.ts'
+import { marketOpen, runsIn, tabsOpen } from '../../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../../support/daemon.ts'
 import { mineOnDemand } from '../../support/mine-by-hand.ts'
 import { nativePayment, signNative } from '../mcp/buyer.ts'
@@ -23,6 +23,7 @@ async function start(): Promise<void> {
   // A quote lasts some tens of blocks. A steady miner could find them while a busy machine signs, so mine on demand.
   endMining = mineOnDemand(daemon.url)
   await marketOpen(daemon.url)
+  await tabsOpen(daemon.url)
   client = await new ClientFactory({ transports: [new JsonRpcTransportFactory()] } as never).createFromUrl(daemon.url)
 }
 
@@ -101,7 +102,10 @@ describe('the official A2A client', () => {
     expect(unpaid.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED)
     expect(metadataOf(unpaid)).toMatchObject({
       [STATUS]: 'payment-required',
-      'x402.payment.required': { x402Version: 2, accepts: [{ scheme: 'native-x402' }] },
+      'x402.payment.required': {
+        x402Version: 2,
+        accepts: [{ scheme: 'native-x402' }, { scheme: 'batch-settlement' }],
+      },
     })
     const payment = await pay(request)
     const paid = await send({ text: 'paid', task: unpaid, metadata: payment.metadata })

@@ -1,7 +1,7 @@
 import { parsePaymentRequired } from '@x402/core/schemas'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ask, type CallView, post } from '../../support/api.ts'
-import { marketOpen, runsIn } from '../../support/caller.ts'
+import { marketOpen, runsIn, tabsOpen } from '../../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../../support/daemon.ts'
 import { mineOnDemand } from '../../support/mine-by-hand.ts'
 import { nativePayment, signNative } from './buyer.ts'
@@ -19,6 +19,7 @@ beforeAll(async () => {
   // A quote lasts some tens of blocks. A steady miner could find them while a busy machine signs, so mine on demand.
   endMining = mineOnDemand(daemon.url)
   await marketOpen(daemon.url)
+  await tabsOpen(daemon.url)
 })
 afterAll(() => endMining())
 
@@ -119,7 +120,10 @@ describe.each(CLIENTS)('the official client %s', (name) => {
     expect(textOf(unpaid)).toEqual(unpaid.structuredContent)
     expect(parsePaymentRequired(unpaid.structuredContent)).toMatchObject({
       success: true,
-      data: { x402Version: 2, resource: { url: `mcp://tool/${SOLD}` }, accepts: [{ scheme: 'native-x402' }] },
+      data: {
+        ...{ x402Version: 2, resource: { url: `mcp://tool/${SOLD}` } },
+        accepts: [{ scheme: 'native-x402' }, { scheme: 'batch-settlement' }],
+      },
     })
     const mistyped = await client.call(SOLD, { request: 'refuse' })
     expect(mistyped.structuredContent).toMatchObject({ requestValid: false, requestError: { example: 'ok' } })

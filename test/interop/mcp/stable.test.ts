@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { tabsOpen } from '../../support/caller.ts'
 import { Workshop } from '../../support/daemon.ts'
 import { type DollarOffer, type Generation, paymentObject, signOffer } from '../x402/payments.ts'
 import { PRICE, PURSE, Shop } from '../x402/shop.ts'
@@ -11,6 +12,7 @@ let shop: Shop
 
 beforeAll(async () => {
   shop = await Shop.open(workshop)
+  await tabsOpen(shop.url)
 })
 afterAll(() => shop?.close())
 
@@ -33,10 +35,10 @@ describe.each(CLIENTS)('the stablecoin rail through the official client %s', (na
   })
   afterAll(() => client?.close())
 
-  it('offers the stablecoin first, then the coin', async () => {
+  it('offers the stablecoin first, then the coin, and tabs last', async () => {
     const { structuredContent } = await client.call(SOLD, { request: 'ok' })
     const { accepts } = structuredContent as { readonly accepts: readonly DollarOffer[] }
-    expect(accepts.map(({ scheme }) => scheme)).toEqual(['exact', 'native-x402'])
+    expect(accepts.map(({ scheme }) => scheme)).toEqual(['exact', 'native-x402', 'batch-settlement'])
   })
 
   it.each([1, 2] as const)('is paid in generation %i, on the other chain and once', async (generation) => {

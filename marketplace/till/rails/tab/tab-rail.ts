@@ -217,7 +217,7 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   priceOf(serviceId: string): TabPrice | Unpriced {
     const { chain, shop, signer } = this.#deps
     const terms = chain.database.get(TAB_TERMS_TABLE, shop.operator.agentId)
-    if (terms?.receiptKey !== signer.key) return { reason: 'the terms for tabs of this node are not on chain yet' }
+    if (terms?.receiptKey !== signer.key) return { reason: 'this node has no terms for new tabs on chain' }
     return this.#parts.prices.quoted(serviceId as never)
   }
 

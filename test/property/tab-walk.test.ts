@@ -15,5 +15,6 @@ it('a million transactions about tabs end as the model says', { timeout: 10_000_
     throw new Error(`TEST_WALK_SEED=${base}, after ${walk.counts.operations} transactions`, { cause: error })
   }
   expect(walk.ledger.broken()).toEqual([])
-  expect(walk.counts.ended).toBeGreaterThan(most / 10)
+  // About one transaction in ten ends a tab; the share moves a little with the seed.
+  expect(walk.counts.ended).toBeGreaterThan(most / 12)
 })

@@ -259,7 +259,7 @@ export function tabStoreSuite(name: string, make: () => TabStoreFixture): void {
       expect(await store.open()).toEqual([])
     })
 
-    it('never holds more than the ceilings and the bounds, whoever comes first', async () => {
+    it('never holds more than the ceilings and the bounds, in whatever order calls come', async () => {
       const tabs = Array.from({ length: 8 }, (_, i) => i + 1)
       // 125 calls of each tab want 10 each; its ceiling covers 60 of them, or the bound 40.
       const most = (tab: number): number => (tab % 2 === 0 ? 400 : 1_000_000)

@@ -66,7 +66,7 @@ const UNLIMITED = {
 }
 
 describe('GET /api/tabs/{tabId}', () => {
-  it('shows the record of the chain to everybody, and the rest to the payer alone', async () => {
+  it('shows the record of the chain to every reader, and the rest to the payer alone', async () => {
     const door = await TabDoor.open()
     const payer = await door.payer()
     await door.call('ok', payer.voucher('ok'))

@@ -91,7 +91,7 @@ export function tabClose(place: Place, { tabId }: Fields<'tab_close'>): void {
   place.ledger.tabs.set(tabId, { ...tab, closesAt: Math.min(tab.expiresAt, place.height + tab.closeDelay) })
 }
 
-/** Deletes a tab and gives the payer what nobody claimed. Returns the amount. */
+/** Deletes a tab and gives the payer what was not claimed. Returns the amount. */
 export function endTab(ledger: Ledger, tabId: string, tab: Tab): bigint {
   const rest = tab.deposit - tab.claimed
   ledger.tabs.delete(tabId)

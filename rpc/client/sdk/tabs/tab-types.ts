@@ -131,7 +131,7 @@ export interface TabJournal {
 }
 
 /**
- * What shows that a seller did not keep to a tab. It can be checked by anyone who has the record of the tab, or, after
+ * What shows that a seller did not keep to a tab. Any reader can check it who has the record of the tab, or, after
  * its end, its opening: `receiptKey` signed the receipts, `voucherKey` the voucher.
  */
 export interface TabEvidence {

@@ -154,7 +154,9 @@ describe('attacks on tabs', () => {
       const address = `198.51.100.${Math.floor(i / 20)}`
       codes.push(await settle(shop, { ...bad, from: { address, network: address } }))
     }
-    expect(codes.filter((code) => code === 'tabcall/signature')).toHaveLength(WRONG_SIGNATURES.ofTab)
+    expect(codes.filter((code) => code === 'tabcall/signature')).toHaveLength(
+      WRONG_SIGNATURES.ofTab + WRONG_SIGNATURES.spared,
+    )
     expect(codes.at(-1)).toBe('tabcall/failing')
     expect(await settle(shop, { ...shop.order(tab, 'ok:2'), from: payer })).toBe('answered')
     const one = { address: '203.0.113.9', network: '203.0.113.9' }
@@ -164,6 +166,31 @@ describe('attacks on tabs', () => {
     expect(await settle(shop, { ...wrong, from: one })).toBe('tabcall/failing')
     await shop.market.pass(WRONG_SIGNATURES.withinMs)
     expect(await settle(shop, { ...wrong, from: one })).toBe('tabcall/signature')
+  })
+
+  it('15: wrong signatures of others do not keep a payer from its first call, nor from one at a new address', async () => {
+    const shop = await TabShop.open()
+    const tab = await shop.openTab({}, 6)
+    const wrong = shop.order(tab, 'ok', { seq: 9, ceiling: 9_000_000n, seed: new Uint8Array(32) })
+    const at = (address: string) => ({ address, network: address })
+    for (let i = 0; i < WRONG_SIGNATURES.ofTab; i++) await settle(shop, { ...wrong, from: at(`198.51.${i >> 4}.1`) })
+    expect(await settle(shop, { ...wrong, from: at('198.51.0.1') })).toBe('tabcall/failing')
+    expect(await settle(shop, { ...shop.order(tab, 'ok:1'), from: at('192.0.2.1') })).toBe('answered')
+    expect(await settle(shop, { ...shop.order(tab, 'ok:2'), from: at('203.0.113.1') })).toBe('answered')
+    // A new attacker has no more than its few checks.
+    const codes: string[] = []
+    for (let i = 0; i < 10; i++) codes.push(await settle(shop, { ...wrong, from: at('198.18.0.1') }))
+    expect(codes.filter((code) => code === 'tabcall/signature')).toHaveLength(WRONG_SIGNATURES.spared)
+  })
+
+  it('15: the request of a stranger is not read before its signature', async () => {
+    const shop = await TabShop.open()
+    const tab = await shop.openTab()
+    const parts = { seq: 9, ceiling: 9_000_000n }
+    expect(await settle(shop, shop.order(tab, 'refuse', { ...parts, seed: new Uint8Array(32) }))).toBe(
+      'tabcall/signature',
+    )
+    expect(await settle(shop, shop.order(tab, 'refuse', parts))).toBe('service/invalid-request')
   })
 
   it('16: a tab that was never paid from leaves nothing with the seller, and an ended one nothing after a while', async () => {

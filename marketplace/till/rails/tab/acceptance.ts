@@ -53,7 +53,7 @@ export function heldVoucher({ call, identity }: Pick<TabOrder, 'call' | 'identit
   return { seq, ceiling, context: identity.context, signature: toHex(signature) }
 }
 
-/** How a call stands whose number is not taken: the cheap checks come first, and the signature last. */
+/** How a call stands whose number is not taken: the cheap checks come first, then the signature, and the request last. */
 export function judgeTabCall(parts: AcceptanceParts, order: TabOrder): TabVerdict {
   const { call, offer, asked } = order
   const { tabId, transaction } = call.payment
@@ -79,7 +79,8 @@ export function judgeTabCall(parts: AcceptanceParts, order: TabOrder): TabVerdic
     const why = unconfirmed(tabId, limit.confirmations, limit.needed)
     return transaction === null ? told(why) : { is: 'wait', why }
   }
-  const refused = shop.whyNotServed(offer, asked) ?? whyNotSigned(parts, order, tab)
+  // Reading the request may take milliseconds, which a stranger could ask for.
+  const refused = whyNotSigned(parts, order, tab) ?? shop.whyNotServed(offer, asked)
   if (refused !== null) return told(refused)
   // Counted in this step, since other calls that waited for this block are judged right after.
   parts.deposits.take(tabId, tab, sum)

@@ -6,6 +6,7 @@ import type { Result } from '../../../consensus/primitives/result.ts'
 import { encodeTabReceipt, tabReceiptMessage, voucherMessage } from '../../../consensus/tx/tab-messages.ts'
 import type { Settled } from '../../../marketplace/till/rail.ts'
 import { WRONG_SIGNATURES } from '../../../marketplace/till/rails/tab/bad-vouchers.ts'
+import { UNCHARGED } from '../../../marketplace/till/rails/tab/settings.ts'
 import type { SignedTabReceipt, TabPaidCall } from '../../../marketplace/till/rails/tab/tab-call.ts'
 import type { AnsweredTabRow } from '../../../marketplace/till/rails/tab/tab-store.ts'
 import { NATIVE_BACKEND } from '../../../src/crypto/native-backend.ts'
@@ -207,6 +208,28 @@ describe('attacks on tabs', () => {
     await shop.level.prune(endedAtMs + 1, 1_000_000)
     expect([await shop.level.tab(tab.tabId), await shop.level.call(tab.tabId, 1)]).toEqual([undefined, undefined])
     expect(await shop.level.receiptsFrom(tab.tabId, 1, 10)).toEqual([])
+  })
+
+  it('17: calls that fail are free, and so a tab has only so many of them', async () => {
+    const shop = await TabShop.open()
+    const tab = await shop.openTab({}, 6)
+    const { atFirst, perCharged, blocksEach } = UNCHARGED
+    const ceiling = shop.market.priceOf(AGAIN) * 2n
+    const call = (request: string) => settle(shop, shop.order(tab, request, { ceiling }))
+    const failing = async (count: number) => {
+      const codes = new Set<string>()
+      for (let i = 0; i < count; i++) codes.add(await call('fail'))
+      return [...codes]
+    }
+    expect(await failing(atFirst + 1)).toEqual(['answered'])
+    expect(await call('ok')).toBe('tabcall/too-many-failed')
+    await shop.restart()
+    expect(await call('fail')).toBe('tabcall/too-many-failed')
+    for (let i = 0; i < blocksEach; i++) await shop.market.mine()
+    expect(await call('ok')).toBe('answered')
+    expect(await failing(perCharged + 1)).toEqual(['answered'])
+    expect(await call('ok')).toBe('tabcall/too-many-failed')
+    expect(await shop.store.tab(tab.tabId)).toMatchObject({ receipts: atFirst + perCharged + 3 })
   })
 
   it('18: a voucher that is one unit higher buys no call of a full price', async () => {

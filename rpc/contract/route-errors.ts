@@ -84,6 +84,8 @@ export const SHARED_ERRORS: readonly {
       'tabcall/transaction',
       'tabcall/closing',
       'tabcall/expiring',
+      'tabcall/in-flight',
+      'tabcall/unclaimed',
       'tabcall/too-many-failed',
       'tabcall/rolled-back',
       'tabcall/seq-used',

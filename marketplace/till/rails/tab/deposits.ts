@@ -2,7 +2,7 @@ import type { Chain } from '../../../../consensus/chain/chain.ts'
 import { epochOf } from '../../../../consensus/ledger/epoch.ts'
 import { OUTCOME_OK } from '../../../../consensus/ledger/outcome.ts'
 import { decodeReceipt } from '../../../../consensus/ledger/receipt.ts'
-import { type Amount, amount, subtractProven, ZERO } from '../../../../consensus/primitives/amount.ts'
+import { AMOUNT_MAX, type Amount, amount, subtractProven, ZERO } from '../../../../consensus/primitives/amount.ts'
 import type { BlockId, TxId } from '../../../../consensus/primitives/ids.ts'
 import type { Tab } from '../../../ledger/tab-records.ts'
 import { confirmationsFor, type MarketSettings } from '../../settings.ts'
@@ -43,6 +43,7 @@ export interface DepositLimit {
 /** Knows how much of a deposit a seller may rely on, by the depth of the opening and of the top-ups. */
 export class Deposits {
   readonly #parts: DepositParts
+  #unclaimed: { readonly headId: BlockId; readonly most: Amount } | null = null
   /** Top-ups of the blocks that are not deep enough for any value. */
   #topUps: readonly TopUp[] = []
 
@@ -69,6 +70,21 @@ export class Deposits {
     }
     const known = new Set(this.#topUps.map(({ txId }) => txId))
     this.#topUps = [...found.filter(({ txId }) => !known.has(txId)), ...this.#topUps]
+  }
+
+  /**
+   * The most that may be charged on one tab and not claimed: the highest value that some depth makes safe. A payer that closes while no
+   * claim gets in takes no more than that.
+   */
+  get unclaimedMost(): Amount {
+    const { chain, settings, price } = this.#parts
+    const { id, header } = chain.head
+    if (this.#unclaimed?.headId !== id) {
+      const micros = highestStep(settings)
+      const units = price.priceOfMicros(micros, epochOf(header.height, chain.ruleBook.at(header.height).market))
+      this.#unclaimed = { headId: id, most: units ?? amount(AMOUNT_MAX) }
+    }
+    return this.#unclaimed?.most as Amount
   }
 
   /** Whether `used` base units in all may be relied on; if not, the confirmations that are missing. */
@@ -115,9 +131,7 @@ export class Deposits {
   /** Base units that may be risked at this depth, beside what other payments of the same block risk. */
   #mayRisk({ txId, minedAt }: Layer, confirmations: number): bigint {
     const { atRisk, settings, price, chain } = this.#parts
-    const steps = settings.confirmationSteps.filter((step) => step.confirmations <= confirmations)
-    const bound = steps.reduce((most, { belowUsdMicros }) => (belowUsdMicros > most ? belowUsdMicros : most), 0n)
-    const room = bound - 1n - atRisk.withOneMore(txId, minedAt, 0n)
+    const room = highestStep(settings, confirmations) - 1n - atRisk.withOneMore(txId, minedAt, 0n)
     if (room <= 0n) return 0n
     const units = price.priceOfMicros(room, epochOf(minedAt, chain.ruleBook.at(minedAt).market))
     // The price rounds up: one unit less is surely worth no more than the room.
@@ -143,4 +157,10 @@ export class Deposits {
       return [{ txId, minedAt, ...body.payload }]
     })
   }
+}
+
+/** The highest value that needs at most so many confirmations, in millionths of a dollar. */
+function highestStep({ confirmationSteps }: MarketSettings, within = Number.POSITIVE_INFINITY): bigint {
+  const steps = confirmationSteps.filter(({ confirmations }) => confirmations <= within)
+  return steps.reduce((most, { belowUsdMicros }) => (belowUsdMicros > most ? belowUsdMicros : most), 0n)
 }

@@ -1,5 +1,6 @@
 import { type Pacer, runPaced } from '../../../../consensus/chain/ports.ts'
 import type { SignatureBackend } from '../../../../consensus/crypto/hybrid.ts'
+import type { Amount } from '../../../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import type { TxId } from '../../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
@@ -7,6 +8,7 @@ import { requestCommitment } from '../../../../consensus/tx/request-hash.ts'
 import { TAB_TERMS_TABLE, TABS } from '../../../ledger/tab-records.ts'
 import type { ServiceDefinition } from '../../../services/service.ts'
 import { ClaimsAway, runsOf } from '../../claim-store.ts'
+import { addTo } from '../../client-counts.ts'
 import type { Caller } from '../../failing-callers.ts'
 import type { Ended, Gate, Held, Rail, Settled, Steps, Task, Verdict } from '../../rail.ts'
 import { RUNS_MAX } from '../../settings.ts'
@@ -28,6 +30,7 @@ import { BadVouchers } from './bad-vouchers.ts'
 import { endOf } from './call-end.ts'
 import { CommitGroups } from './commit-groups.ts'
 import { Deposits } from './deposits.ts'
+import { TAB_IN_FLIGHT_MAX } from './settings.ts'
 import type { SignedTabReceipt, TabPaidCall, TabPrice, TabQuery, TabState } from './tab-call.ts'
 import { TAB_CALLS, TabDesk } from './tab-desk.ts'
 import { TabPrices, type Unpriced } from './tab-price.ts'
@@ -71,6 +74,7 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   readonly signatures: BadVouchers
   readonly #parts: AcceptanceParts
   readonly #commits: CommitGroups
+  readonly #underWay = new Map<string, number>()
   /** Work that has ended well and is to be committed. */
   readonly #worked = new WeakMap<TabCallRow, EndedTabCall>()
 
@@ -80,7 +84,8 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const deposits = new Deposits(dependencies)
     const prices = new TabPrices(dependencies)
     this.signatures = new BadVouchers(clock)
-    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad: this.signatures }
+    const underWay = (tabId: TxId): number => this.#underWay.get(tabId) ?? 0
+    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad: this.signatures, underWay }
     const isAbandoned = (): boolean => this.till.isAbandoned
     this.#commits = new CommitGroups({ ...dependencies, seal: sealer(signer, chain.network), isAbandoned })
     this.till = new Till({ ...dependencies, store: new TabDesk(store, chain, deposits) }, this)
@@ -149,7 +154,19 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   }
 
   /** The answer leaves only once it is on disk. The place of the work is free by then: as many calls as end may share a write. */
-  async carry(call: TabCallRow, steps: Steps<TabCallRow>): Promise<Ended<TabCallRow>> {
+  async carry(call: TabCallRow, steps: Steps<TabCallRow>, order: TabOrder | null): Promise<Ended<TabCallRow>> {
+    const { tabId } = call
+    // Calls that waited for one block are all judged before the first of them begins.
+    if (order !== null && this.#parts.underWay(tabId) >= TAB_IN_FLIGHT_MAX) return null
+    addTo(this.#underWay, tabId, 1)
+    try {
+      return await this.#carry(call, steps)
+    } finally {
+      addTo(this.#underWay, tabId, -1)
+    }
+  }
+
+  async #carry(call: TabCallRow, steps: Steps<TabCallRow>): Promise<Ended<TabCallRow>> {
     let isClaimed = false
     try {
       isClaimed = await steps.claim()
@@ -214,6 +231,11 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const { voucher = null, lastReceipt = null } = row ?? {}
     const nextSeq = nextSeqIn(store.peek(tabId) ?? row)
     return { tabId, deposit, claimed, expiresAt, closesAt, charged, receipts, nextSeq, voucher, lastReceipt }
+  }
+
+  /** The most that may be charged on one tab and not claimed. */
+  get unclaimedMost(): Amount {
+    return this.#parts.deposits.unclaimedMost
   }
 
   /** What one call costs now, or why it has no price. */

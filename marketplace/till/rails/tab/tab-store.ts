@@ -167,7 +167,7 @@ export interface TabStore {
   dropClaim(txId: TxId): Promise<void>
 
   /**
-   * Deletes results that ended before `beforeMs` and whose receipts are final or whose tab has ended, then the oldest beyond `bytesMax`;
+   * Deletes results that ended before `beforeMs` and whose receipts are final or whose tab has ended, then those that `beyondBytes` names;
    * and everything of tabs that ended before `beforeMs`. Returns the number of results.
    */
   prune(beforeMs: number, bytesMax: number): Promise<number>

@@ -6,6 +6,7 @@ import { fieldsOf, type NodeAnswer } from '../../http.ts'
 import { VerificationError } from '../errors.ts'
 import { receiptOf } from '../receipts.ts'
 import { errorOfAnswer } from '../refusals.ts'
+import { interrupted } from '../settling.ts'
 import type { CallResult, Receipt, VerifiedReceipt } from '../shapes.ts'
 import type { TabCore } from './tab-core.ts'
 import { NotChargedError, TabStoppedError } from './tab-errors.ts'
@@ -50,7 +51,7 @@ export class TabAnswers {
     }
     await this.#checkAgainstOthers(call, receipt, answer)
     const isNew = this.#core.book.receiptOf(receipt.seq) === undefined
-    if (isNew) await this.#core.purse.keep({ what: 'receipt', tabId: this.#core.tabId, receipt })
+    if (isNew) await this.#keep(call, receipt)
     this.#core.book.file(receipt)
     if (this.#core.fresh === call.transaction) this.#core.fresh = null
     const next = nextPriceIn(settled)
@@ -66,6 +67,15 @@ export class TabAnswers {
     return { ...answer, payment, verified: VERIFIED, tab: facts }
   }
 
+  /** The call was served: it must not be paid in another way because its receipt could not be noted. */
+  async #keep(call: CallNote, receipt: TabReceiptJson): Promise<void> {
+    try {
+      await this.#core.purse.keep({ what: 'receipt', tabId: this.#core.tabId, receipt })
+    } catch {
+      throw interrupted(this.#core.payment(call))
+    }
+  }
+
   /**
    * A refusal: the call was not served. The price at which to try again, or null if there is no use. Errors:
    * `TabStoppedError` if what the seller says of the tab cannot be believed.
@@ -77,6 +87,8 @@ export class TabAnswers {
       return null
     }
     const offer = readTabOffer(body, this.#core.purse.parts.facts)
+    // Another seller than that of the tab cannot know what became of the call.
+    if (offer !== undefined) this.#guards.checkOffer(offer)
     const said = offer?.state ?? null
     if (said !== null) {
       // Another process with the same notes may have taken the number.
@@ -89,7 +101,6 @@ export class TabAnswers {
     await this.#core.purse.keep({ what: 'refused', tabId: this.#core.tabId, context: call.context, code })
     this.#core.book.refuse(call, code)
     if (offer === undefined || said === null || offer.serviceId !== call.serviceId) return null
-    this.#guards.checkOffer(offer)
     if (!offer.available) return null
     this.#guards.learn(offer)
     return { amount: offer.amount, usd: offer.usd }

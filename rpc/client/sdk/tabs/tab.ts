@@ -15,10 +15,10 @@ import { TabCore } from './tab-core.ts'
 import { TabStoppedError } from './tab-errors.ts'
 import { TabGuards } from './tab-guards.ts'
 import type { TabPurse } from './tab-purse.ts'
-import { hasReceipt, UNAVAILABLE } from './tab-seller.ts'
-import type { Tab as TabShape } from './tab-shapes.ts'
+import { hasReceipt, type TabCarrier, UNAVAILABLE } from './tab-seller.ts'
+import type { ReceiptsOptions, Tab as TabShape } from './tab-shapes.ts'
 import type { CallNote, CheckedTab, TabCallOptions, TabClosing, TabReceiptJson, TabStanding } from './tab-types.ts'
-import { checkTabReceipts } from './tab-verify.ts'
+import { checkTabReceipts, givenReceipts, type VerifyPlace } from './tab-verify.ts'
 import type { TabOffer } from './tab-wire.ts'
 
 /** How often a call gets a new voucher because the seller's price or numbers moved. */
@@ -50,6 +50,11 @@ export class Tab implements TabShape {
     )
   }
 
+  /** Whether this client stopped using it because of what its seller did. */
+  get isStopped(): boolean {
+    return this.#core.book.stopped?.code === 'tab_stopped'
+  }
+
   /** Calls whose outcome is not known. `resume` finishes them. */
   get unanswered(): readonly Payment[] {
     return [...this.#core.book.unresolved.values()].map((call) => this.#core.payment(call))
@@ -70,6 +75,12 @@ export class Tab implements TabShape {
     const most = options.maxPrice === undefined ? null : this.#core.units('maxPrice', options.maxPrice)
     await this.ready()
     return this.#guards.lanes.run(() => this.#buy<R>(serviceId, request, most))
+  }
+
+  /** Makes a call that a carrier takes to the seller. Errors: those of {@link call}. */
+  async carried(serviceId: string, request: string, carrier: TabCarrier): Promise<void> {
+    await this.ready()
+    await this.#guards.lanes.run(() => this.#buy(serviceId, request, null, carrier))
   }
 
   /** Asks again, with the same bytes, for every call without an answer, or for one. Nothing is charged twice. */
@@ -134,10 +145,13 @@ export class Tab implements TabShape {
     }
   }
 
-  /** Receipts that this client has, in order. */
-  async receipts(): Promise<readonly TabReceiptJson[]> {
+  /** Receipts that this client has, in order; with `fromSeller` also those that only the seller has, if it signed them. */
+  async receipts(options: ReceiptsOptions = {}): Promise<readonly TabReceiptJson[]> {
+    checkOptions('tab.receipts', options, { fromSeller: KIND.toggle })
     await this.#core.reload()
-    return [...this.#core.book.receipts.values()].sort((a, b) => a.n - b.n)
+    const own = [...this.#core.book.receipts.values()]
+    const given = options.fromSeller === true ? await this.#given(own) : []
+    return [...own, ...given].sort((a, b) => a.n - b.n)
   }
 
   /**
@@ -148,13 +162,7 @@ export class Tab implements TabShape {
     checkNoMore('tab.verifyReceipts', more)
     const own = await this.receipts()
     await this.#core.look()
-    const place = {
-      purse: this.#core.purse,
-      seller: this.#core.seller,
-      key: await this.#core.key(),
-      record: this.#core.record,
-    }
-    const checked = await checkTabReceipts(own, this.#core.receiptKey, { ...place, opening: this.#core.opening })
+    const checked = await checkTabReceipts(own, this.#core.receiptKey, await this.#place())
     if (checked.evidence !== null && this.#core.book.stopped === null)
       await this.#core.stop({ reason: checked.evidence.kind, kind: checked.evidence.kind }, checked.evidence)
     return checked
@@ -229,6 +237,16 @@ export class Tab implements TabShape {
     return price !== null
   }
 
+  async #given(own: readonly TabReceiptJson[]): Promise<readonly TabReceiptJson[]> {
+    await this.#core.look()
+    return givenReceipts(own, this.#core.receiptKey, await this.#place())
+  }
+
+  async #place(): Promise<VerifyPlace> {
+    const { purse, seller, record, opening } = this.#core
+    return { purse, seller, key: await this.#core.key(), record, opening }
+  }
+
   async #begin(): Promise<void> {
     await this.#core.reload()
     if (!this.#core.book.isSettled)
@@ -252,13 +270,19 @@ export class Tab implements TabShape {
     return { txId: this.tabId, ...rest, amount: BigInt(deposit), tx, validUntil }
   }
 
-  async #buy<R>(serviceId: string, request: string, most: bigint | null): Promise<CallResult<R>> {
+  async #buy<R>(
+    serviceId: string,
+    request: string,
+    most: bigint | null,
+    carrier: TabCarrier | null = null,
+  ): Promise<CallResult<R>> {
     let price = this.#guards.priceOf(serviceId) ?? (await this.#guards.ask(serviceId, request))
     for (let left = NEW_VOUCHERS_MAX; ; left--) {
+      carrier?.signal?.throwIfAborted()
       await this.#guards.agree(serviceId, price, most)
       const call = await this.#guards.sign(serviceId, request, price.amount)
       const floor = this.#core.book.floor
-      const answer = await this.#exchange(call)
+      const answer = await this.#exchange(call, carrier)
       if (hasReceipt(answer)) return this.#answers.accept<R>(call, answer)
       const next = await this.#answers.refused(call, answer, floor)
       if (next === null || left === 0) throw errorOfAnswer(answer)
@@ -274,8 +298,9 @@ export class Tab implements TabShape {
     throw errorOfAnswer(answer)
   }
 
-  async #exchange(call: CallNote): Promise<NodeAnswer> {
-    const answer = await this.#core.seller.call(call, this.#core.purse.parts.patience())
+  async #exchange(call: CallNote, carrier: TabCarrier | null = null): Promise<NodeAnswer> {
+    const patience = this.#core.purse.parts.patience(carrier?.signal)
+    const answer = await this.#core.seller.call(call, patience, carrier)
     const isFinal = answer.ok && (hasReceipt(answer.value) || !isUnclear(answer.value))
     if (!isFinal) throw interrupted(this.#core.payment(call), answer)
     return answer.value
@@ -302,5 +327,6 @@ export class Tab implements TabShape {
 function isUnclear({ status, body }: NodeAnswer): boolean {
   if (status === 429 || status === 503) return body.code !== UNAVAILABLE
   if (status === 402) return body.code === 'payment_unconfirmed' || body.code === 'payment_not_found'
-  return status < 400 || (status >= 500 && typeof body.code !== 'string')
+  // A node that fails after its work may have charged it; it refuses with 4xx.
+  return status < 400 || status >= 500
 }

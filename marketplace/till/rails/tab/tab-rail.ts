@@ -71,6 +71,8 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   readonly #commits: CommitGroups
   /** Work that has ended well and is to be committed. */
   readonly #worked = new WeakMap<TabCallRow, EndedTabCall>()
+  /** What does the work of the calls under way. */
+  readonly #begun = new WeakMap<TabCallRow, ServiceDefinition>()
 
   constructor(dependencies: TabRailDependencies) {
     this.#deps = dependencies
@@ -127,7 +129,8 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     return ended.ok ? answer(ended.value as AnsweredTabRow, replayed) : ended
   }
 
-  mayBegin(call: TabCallRow, { definition: { serviceId, timeoutMs } }: Task): Gate<TabCallRow> {
+  mayBegin(call: TabCallRow, { definition }: Task): Gate<TabCallRow> {
+    const { serviceId, timeoutMs } = definition
     if (this.till.isStopped) return { is: 'later', ms: null }
     const { chain, shop, store, clock } = this.#deps
     const { tabId } = call
@@ -138,7 +141,9 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const cause = whyNoTab(this.#parts, { tabId, tab, row: store.peek(tabId) }, timeoutMs)
     if (cause !== null) return { is: 'refused', cause }
     const reserved = call as ReservedTabCall
-    return { is: 'open', begun: { ...reserved, state: 'executing', startedAtMs: clock.now(), runs: runsOf(call) } }
+    const begun = { ...reserved, state: 'executing', startedAtMs: clock.now(), runs: runsOf(call) } as const
+    this.#begun.set(begun, definition)
+    return { is: 'open', begun }
   }
 
   worked({ definition }: Task, caller: Caller, outcome: Result<string>): void {
@@ -162,8 +167,8 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
 
   async end(call: TabCallRow, outcome: Result<string>): Promise<Ended<TabCallRow>> {
     if (this.till.isAbandoned) return null
-    const { clock, shop } = this.#deps
-    const definition = shop.offer(call.serviceId)?.definition
+    const { clock } = this.#deps
+    const definition = this.#begun.get(call)
     const ended = endOf(call as ReservedTabCall, outcome, { definition, nowMs: clock.now() })
     if (!outcome.ok) return this.#committed(ended)
     this.#worked.set(call, ended)

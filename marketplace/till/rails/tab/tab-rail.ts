@@ -117,7 +117,8 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     return ended.ok ? answerOf(ended.value as AnsweredTabRow, replayed) : ended
   }
 
-  mayBegin(call: TabCallRow, { definition: { serviceId, timeoutMs } }: Task): Gate<TabCallRow> {
+  mayBegin(call: TabCallRow, { definition }: Task): Gate<TabCallRow> {
+    const { serviceId, timeoutMs } = definition
     if (this.till.isStopped) return { is: 'later', ms: null }
     const { chain, shop, store } = this.#deps
     const { tabId } = call
@@ -127,7 +128,7 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     if (reason !== null) return { is: 'refused', cause: fault('service/unavailable', { serviceId, reason }) }
     const cause = whyNoTab(this.#parts, { tabId, tab, row: store.peek(tabId) }, timeoutMs)
     if (cause !== null) return { is: 'refused', cause }
-    return { is: 'open', begun: this.#work.begun(call) }
+    return { is: 'open', begun: this.#work.begun(call, definition) }
   }
 
   worked({ definition }: Task, caller: Caller, outcome: Result<string>): void {

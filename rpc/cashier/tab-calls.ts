@@ -21,7 +21,8 @@ export async function payOnTab(
   const outcome = await desk.till.settle(call)
   if (!outcome.ok) {
     const { fault: cause } = outcome
-    const corrective = httpFault(cause.code).status === 402 ? await correctiveOf(desk, call) : null
+    const mayHelp = httpFault(cause.code).status === 402 && cause.code !== 'tabcall/signature'
+    const corrective = mayHelp ? await correctiveOf(desk, call) : null
     return { is: 'refused', fault: cause, charged: null, settlement: null, rail: 'tab', corrective }
   }
   const { claim, replayed } = outcome.value

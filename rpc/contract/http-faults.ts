@@ -225,6 +225,7 @@ const HTTP_FAULTS = {
   'tabcall/transaction': [402, 'tab_transaction'],
   'tabcall/closing': [402, 'tab_is_closing'],
   'tabcall/expiring': [402, 'tab_expiring'],
+  'tabcall/too-many-failed': [402, 'tab_calls_failed'],
   'tabcall/rolled-back': [402, 'tab_rolled_back'],
   'tabcall/seq-used': [402, 'tab_seq_used'],
   'tabcall/seq-window': [402, 'tab_seq_window'],

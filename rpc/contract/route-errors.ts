@@ -84,6 +84,7 @@ export const SHARED_ERRORS: readonly {
       'tabcall/transaction',
       'tabcall/closing',
       'tabcall/expiring',
+      'tabcall/too-many-failed',
       'tabcall/rolled-back',
       'tabcall/seq-used',
       'tabcall/seq-window',

@@ -57,6 +57,6 @@ export function openTabRail(
     await unlessAway(async () => ok(await rail.till.resume()))
     claimer.check()
   }
-  const counter = new TabCounter({ rail, chain, shop, store, backend: NATIVE_BACKEND, clock: systemClock })
+  const counter = new TabCounter({ rail, chain, shop, store, backend: NATIVE_BACKEND })
   return { counter, start }
 }

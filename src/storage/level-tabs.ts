@@ -290,6 +290,7 @@ function newRow(tabId: TxId): TabRow {
     charged: ZERO,
     reserved: ZERO,
     receipts: 0,
+    uncharged: 0,
     window: NEW_WINDOW,
     seqMax: 0,
     voucher: null,

@@ -36,6 +36,8 @@ export function tabRowText(row: TabRow): string {
 export function tabRowOf(text: string): TabRow {
   const { charged, reserved, window, voucher, lastReceipt, ...rest } = JSON.parse(text)
   return {
+    // Older releases wrote rows without it.
+    uncharged: 0,
     ...rest,
     charged: units(charged),
     reserved: units(reserved),

@@ -84,6 +84,7 @@ export function tabStoreSuite(name: string, make: () => TabStoreFixture): void {
         tabId: tabIdOf(1),
         charged: units(10),
         receipts: 2,
+        uncharged: 1,
         window: { low: 2, used: 2n },
         seqMax: 3,
         voucher: first.voucher,

@@ -124,7 +124,7 @@ export class TabDoor {
     const shop = await TabShop.open({ ...parts, rail: { backend, ...parts.rail } })
     const { market, rail, store } = shop
     const { chain } = market.test
-    const tabs = new TabCounter({ rail, chain, store, shop: market.shop, backend, clock: market.time })
+    const tabs = new TabCounter({ rail, chain, store, shop: market.shop, backend })
     const node = nodeOf(market, { tabs, stable: stable ?? null })
     const errors: unknown[] = []
     const reports: unknown[] = []

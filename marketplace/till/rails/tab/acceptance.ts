@@ -16,7 +16,7 @@ import { workBlocks } from '../native/quote.ts'
 import type { BadVouchers } from './bad-vouchers.ts'
 import type { Deposits } from './deposits.ts'
 import { NEW_WINDOW, nextSeqOf, standingOf } from './seq-window.ts'
-import { TAB_MARGIN_BLOCKS } from './settings.ts'
+import { TAB_MARGIN_BLOCKS, UNCHARGED } from './settings.ts'
 import type { HeldVoucher, TabPaidCall } from './tab-call.ts'
 import type { PriceInForce, TabPrices } from './tab-price.ts'
 import type { AnsweredTabRow, ReservedTabCall, TabCallRow, TabRow, TabStore } from './tab-store.ts'
@@ -53,7 +53,7 @@ export function heldVoucher({ call, identity }: Pick<TabOrder, 'call' | 'identit
   return { seq, ceiling, context: identity.context, signature: toHex(signature) }
 }
 
-/** How a call stands whose number is not taken: the cheap checks come first, and the signature last. */
+/** How a call stands whose number is not taken: the cheap checks come first, then the signature, and the request last. */
 export function judgeTabCall(parts: AcceptanceParts, order: TabOrder): TabVerdict {
   const { call, offer, asked } = order
   const { tabId, transaction } = call.payment
@@ -65,7 +65,9 @@ export function judgeTabCall(parts: AcceptanceParts, order: TabOrder): TabVerdic
   const tab = chain.database.get(TABS, tabId)
   if (tab === undefined) return told(fault('tabcall/unknown', { tabId }))
   const row = store.peek(tabId)
-  const unfit = whyNoTab(parts, { tabId, tab, row }, offer.definition.timeoutMs) ?? whyNoSeq(order, row)
+  const known = { tabId, tab, row }
+  const unfit =
+    whyNoTab(parts, known, offer.definition.timeoutMs) ?? whyTooManyFailed(chain, known) ?? whyNoSeq(order, row)
   if (unfit !== null) return told(unfit)
   const { serviceId } = offer.definition
   const price = parts.prices.inForce(serviceId)
@@ -79,7 +81,8 @@ export function judgeTabCall(parts: AcceptanceParts, order: TabOrder): TabVerdic
     const why = unconfirmed(tabId, limit.confirmations, limit.needed)
     return transaction === null ? told(why) : { is: 'wait', why }
   }
-  const refused = shop.whyNotServed(offer, asked) ?? whyNotSigned(parts, order, tab)
+  // Reading the request may take milliseconds, which a stranger could ask for.
+  const refused = whyNotSigned(parts, order, tab) ?? shop.whyNotServed(offer, asked)
   if (refused !== null) return told(refused)
   // Counted in this step, since other calls that waited for this block are judged right after.
   parts.deposits.take(tabId, tab, sum)
@@ -113,6 +116,15 @@ export function whyNoTab(
     return fault('tabcall/expiring', { tabId, dueAt: tab.expiresAt })
   const lost = row?.lostReceipt ?? 0
   return lost > tab.receipts ? fault('tabcall/rolled-back', { tabId, receipt: lost }) : null
+}
+
+/** Why a tab takes no more calls for now: too many of its calls were free. */
+function whyTooManyFailed({ head }: Pick<Chain, 'head'>, { tabId, tab, row }: KnownTab): Fault | null {
+  const { receipts = 0, uncharged = 0 } = row ?? {}
+  const { atFirst, perCharged, blocksEach } = UNCHARGED
+  const byAge = Math.floor((head.header.height - tab.openedAt) / blocksEach)
+  const most = atFirst + perCharged * (receipts - uncharged) + byAge
+  return uncharged > most ? fault('tabcall/too-many-failed', { tabId, failed: uncharged, most }) : null
 }
 
 /** The fault of a call that needs more confirmations of its tab. */

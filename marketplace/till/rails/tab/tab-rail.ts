@@ -67,6 +67,8 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   readonly beginsPatiently = true
   readonly till: Till<TabPaidCall, TabCallRow, TabIdentity, AnsweredTabRow>
   readonly #deps: TabRailDependencies
+  /** Bounds the signatures of strangers: of vouchers, queries and receipts. */
+  readonly signatures: BadVouchers
   readonly #parts: AcceptanceParts
   readonly #commits: CommitGroups
   /** Work that has ended well and is to be committed. */
@@ -77,7 +79,8 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const { chain, store, clock, signer } = dependencies
     const deposits = new Deposits(dependencies)
     const prices = new TabPrices(dependencies)
-    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad: new BadVouchers(clock) }
+    this.signatures = new BadVouchers(clock)
+    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad: this.signatures }
     const isAbandoned = (): boolean => this.till.isAbandoned
     this.#commits = new CommitGroups({ ...dependencies, seal: sealer(signer, chain.network), isAbandoned })
     this.till = new Till({ ...dependencies, store: new TabDesk(store, chain, deposits) }, this)
@@ -91,10 +94,10 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   }
 
   /** A client that has a newer receipt of this seller than the store stops the tab. */
-  async named({ call }: TabOrder): Promise<Result<Settled<AnsweredTabRow>> | null> {
+  async named({ call }: TabOrder, turn: number): Promise<Result<Settled<AnsweredTabRow>> | null> {
     const { tabId, lastReceipt } = call.payment
-    if (lastReceipt === undefined) return null
-    const lost = await lostReceipt(this.#deps, tabId, lastReceipt)
+    if (lastReceipt === undefined || turn > 0) return null
+    const lost = await lostReceipt({ ...this.#deps, bad: this.signatures }, { tabId, from: call.from }, lastReceipt)
     if (lost === null) return null
     await this.#deps.store.mark(tabId, { lostReceipt: lost })
     return fail(fault('tabcall/rolled-back', { tabId, receipt: lost }))

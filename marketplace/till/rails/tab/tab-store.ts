@@ -14,6 +14,8 @@ export interface TabRow {
   readonly reserved: Amount
   /** Receipts given: the `n` of the last one. */
   readonly receipts: number
+  /** How many of them are for calls that were charged nothing, mostly because they failed. */
+  readonly uncharged: number
   readonly window: SeqWindow
   /** Highest number of a call that was ever taken; 0 before the first. */
   readonly seqMax: number

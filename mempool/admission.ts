@@ -1,7 +1,6 @@
 import { baseFeeAfter } from '../consensus/block/base-fee.ts'
 import { sizeInBlock } from '../consensus/block/block.ts'
 import type { Chain } from '../consensus/chain/chain.ts'
-import { runPaced, UNPACED } from '../consensus/chain/ports.ts'
 import type { ChainFollower, ChainReader } from '../consensus/chain/reader.ts'
 import type { RuleBook } from '../consensus/chain/rule-book.ts'
 import { signaturesAhead } from '../consensus/chain/signatures-ahead.ts'
@@ -13,6 +12,7 @@ import { type Fault, fault } from '../consensus/primitives/fault.ts'
 import type { Address, TxId } from '../consensus/primitives/ids.ts'
 import { LruMap } from '../consensus/primitives/lru.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
+import { runNow } from '../consensus/primitives/steps.ts'
 import { carriedKeys, checkTransaction } from '../consensus/tx/check.ts'
 import type { TxKind } from '../consensus/tx/kinds.ts'
 import type { Transaction } from '../consensus/tx/transaction.ts'
@@ -56,7 +56,7 @@ export class Admission {
    */
   async #verifyAhead(tx: Transaction): Promise<void> {
     const { chain, verifier } = this.#deps
-    const unknown = await runPaced(signaturesAhead(chain.ruleBook, chain.database, [tx]), UNPACED)
+    const unknown = runNow(signaturesAhead(chain.ruleBook, chain.database, [tx]))
     if (this.#verifyingAhead + unknown.size > AHEAD_MAX) return
     this.#verifyingAhead += unknown.size
     await chain.ruleBook.tabVerdicts.checkAhead(unknown, verifier)

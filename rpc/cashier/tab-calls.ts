@@ -25,7 +25,7 @@ export async function payOnTab(
   payment: TabPayment,
 ): Promise<CallOutcome> {
   const desk = deskOf(room.market)
-  const call: TabPaidCall = { serviceId: offer.definition.serviceId, request, payment, from }
+  const call: TabPaidCall = { serviceId: offer.definition.serviceId, request, offer, payment, from }
   const outcome = await desk.till.settle(call)
   if (!outcome.ok) {
     const { fault: cause } = outcome

@@ -18,7 +18,7 @@ import type { Deposits } from './deposits.ts'
 import { NEW_WINDOW, nextSeqOf, standingOf } from './seq-window.ts'
 import { TAB_IN_FLIGHT_MAX, TAB_MARGIN_BLOCKS, UNCHARGED } from './settings.ts'
 import type { HeldVoucher, TabPaidCall } from './tab-call.ts'
-import type { PriceInForce, TabPrices } from './tab-price.ts'
+import { type PriceInForce, priceOfRequest, type TabPrices } from './tab-price.ts'
 import type { AnsweredTabRow, ReservedTabCall, TabCallRow, TabRow, TabStore } from './tab-store.ts'
 
 /** What is compared between a call on a tab and a call in the store. */
@@ -71,8 +71,9 @@ export function judgeTabCall(parts: AcceptanceParts, order: TabOrder): TabVerdic
   const unfit = whyNoTab(parts, known, offer.definition.timeoutMs) ?? whyTooMany(parts, known) ?? whyNoSeq(order, row)
   if (unfit !== null) return told(unfit)
   const { serviceId } = offer.definition
-  const price = parts.prices.inForce(serviceId)
-  if (price === null) return told(fault('service/unavailable', { serviceId, reason: reasonOf(parts, order) }))
+  const perCall = parts.prices.inForce(serviceId)
+  if (perCall === null) return told(fault('service/unavailable', { serviceId, reason: reasonOf(parts, order) }))
+  const price = priceOfRequest(perCall, offer.definition, asked.input)
   const { charged = 0n, reserved = 0n } = row ?? {}
   const used = (tab.claimed > charged ? tab.claimed : charged) + reserved
   const sum = used + price.amount

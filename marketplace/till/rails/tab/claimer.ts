@@ -19,7 +19,7 @@ import { claimFee } from './claim-fee.ts'
 import { type ClaimCandidate, type ClaimMoment, type ClaimOrder, claimsDue, feeBudget } from './claim-policy.ts'
 import { keepOnly, MinedClaims } from './mined-claims.ts'
 import { TabEnds } from './tab-ends.ts'
-import type { TabClaimRow, TabRow, TabStore } from './tab-store.ts'
+import { isTab, type TabClaimRow, type TabRow, type TabStore } from './tab-store.ts'
 
 /** What the claimer works with. */
 export interface ClaimerDependencies {
@@ -105,7 +105,7 @@ export class Claimer {
     // Where replicas share a store, the one that looks for claims keeps the others from it.
     if (!shop.maySettle) return shop.agent === undefined ? undefined : onFault(fault('tab/foreign'))
     const waiting = await this.#waiting()
-    const rows = await store.unclaimed()
+    const rows = (await store.unclaimed()).filter(isTab)
     keepOnly(this.#oldest, new Set(rows.map(({ tabId }) => tabId)))
     await this.#mined.note(rows)
     await this.#ends.note(rows)

@@ -20,7 +20,7 @@ import {
   type TabStore,
 } from '../../marketplace/till/rails/tab/tab-store.ts'
 import { KeyedLock } from './keyed-lock.ts'
-import { callRowOf, callRowText, claimRowOf, claimRowText, tabRowOf, tabRowText } from './tab-json.ts'
+import { callRowOf, callRowText, claimRowOf, claimRowText, paidMicros, tabRowOf, tabRowText } from './tab-json.ts'
 
 type Database = Level<string, string>
 type KeptTabResult = KeptResult & { readonly key: string }
@@ -333,7 +333,7 @@ function putTab(row: TabRow) {
   return { type: 'put', key: KEYS.tab(row.tabId), value: tabRowText({ ...row, reserved: ZERO }) } as const
 }
 
-function entriesOf(answered: AnsweredTabRow, { call, result, finishedAtMs }: EndedTabCall): readonly Write[] {
+function entriesOf(answered: AnsweredTabRow, { call, charge, result, finishedAtMs }: EndedTabCall): readonly Write[] {
   const { tabId, seq } = answered
   const { n } = answered.receipt.receipt
   const batch: Write[] = [
@@ -343,7 +343,7 @@ function entriesOf(answered: AnsweredTabRow, { call, result, finishedAtMs }: End
   if (!call.isRepeatable) batch.push({ type: 'del', key: KEYS.open(tabId, seq) })
   if (result !== null) {
     batch.push({ type: 'put', key: KEYS.text(tabId, seq), value: result })
-    const value = `${Buffer.byteLength(result)} ${n} ${call.caller} ${call.priceUsdMicros}`
+    const value = `${Buffer.byteLength(result)} ${n} ${call.caller} ${paidMicros(call, charge)}`
     batch.push({ type: 'put', key: KEYS.result(finishedAtMs, tabId, seq), value })
   }
   return batch

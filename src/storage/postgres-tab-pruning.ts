@@ -1,5 +1,6 @@
 import { beyondBytes, type KeptResult } from '../../marketplace/till/claim-store.ts'
 import type { PostgresDatabase } from './postgres-database.ts'
+import { paidMicros } from './tab-json.ts'
 
 /** Rows that one statement changes: even a server on a slow disk must finish in time. */
 const ROWS_AT_ONCE = 5_000
@@ -11,9 +12,11 @@ interface ListedRow {
   readonly bytes: number
   readonly payer: string
   readonly price: string
+  readonly priceUsdMicros: string
+  readonly charged: string
 }
 
-type Listed = Omit<ListedRow, 'price'> & KeptResult
+type Listed = Pick<ListedRow, 'tabId' | 'seq'> & KeptResult
 
 /** Forgets results and ended tabs, see `TabStore.prune`. Replicas that prune at the same time pass over the rows of each other. */
 export async function pruneTabs(database: PostgresDatabase, beforeMs: number, bytesMax: number): Promise<number> {
@@ -55,13 +58,16 @@ export async function pruneTabs(database: PostgresDatabase, beforeMs: number, by
   /** Facts of all results, the oldest first. */
   async function listed(): Promise<readonly Listed[]> {
     const sql = `SELECT tab_id AS "tabId", seq, finished_at AS "finishedAt", bytes,
-        body::json->>'caller' AS payer, body::json->>'priceUsdMicros' AS price FROM ${schema}.tab_calls
+        body::json->>'caller' AS payer,
+        body::json->>'price' AS price, body::json->>'priceUsdMicros' AS "priceUsdMicros",
+        body::json->'receipt'->'receipt'->>'charged' AS charged FROM ${schema}.tab_calls
       WHERE result IS NOT NULL AND (finished_at, tab_id, seq) > ($1::bigint, $2::text COLLATE "C", $3::bigint)
       ORDER BY finished_at, tab_id, seq LIMIT ${ROWS_AT_ONCE}`
     const found: Listed[] = []
     for (let [last, count] = [['-1', '', '0'], ROWS_AT_ONCE]; count === ROWS_AT_ONCE; ) {
       const rows = await database.query<ListedRow>(sql, last)
-      for (const { price, ...row } of rows) found.push({ ...row, priceUsdMicros: BigInt(price), isDelivered: false })
+      for (const { charged, ...row } of rows)
+        found.push({ ...row, priceUsdMicros: paidMicros(row, BigInt(charged)), isDelivered: false })
       const { finishedAt, tabId, seq } = rows.at(-1) ?? { finishedAt: '', tabId: '', seq: '' }
       last = [finishedAt, tabId, seq]
       count = rows.length

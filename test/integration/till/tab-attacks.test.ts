@@ -215,6 +215,18 @@ describe('attacks on tabs', () => {
     expect(codes.filter((code) => code === 'tabcall/signature')).toHaveLength(WRONG_SIGNATURES.spared)
   })
 
+  it('15: another client at the address of a payer does not keep it from calls that it goes on with', async () => {
+    const shop = await TabShop.open()
+    const tab = await shop.openTab({}, 6)
+    const from = { address: '192.0.2.1', network: '192.0.2.1' }
+    for (let i = 0; i < 5; i++) expect(await settle(shop, { ...shop.order(tab, `ok:${i}`), from })).toBe('answered')
+    const wrong = shop.order(tab, 'ok', { seq: 99, ceiling: 9_000_000n, seed: new Uint8Array(32) })
+    for (let i = 0; i < WRONG_SIGNATURES.ofClient; i++) await settle(shop, { ...wrong, from })
+    expect(await settle(shop, { ...shop.order(tab, 'ok:on'), from })).toBe('answered')
+    for (let i = 0; i < 6; i++) await settle(shop, { ...wrong, from })
+    expect(await settle(shop, { ...wrong, from })).toBe('tabcall/failing')
+  })
+
   it('15: the request of a stranger is not read before its signature', async () => {
     const shop = await TabShop.open()
     const tab = await shop.openTab()

@@ -4,14 +4,17 @@ import { OUTCOME_OK } from '../../../../consensus/ledger/outcome.ts'
 import { decodeReceipt } from '../../../../consensus/ledger/receipt.ts'
 import { AMOUNT_MAX, type Amount, amount, subtractProven, ZERO } from '../../../../consensus/primitives/amount.ts'
 import type { BlockId, TxId } from '../../../../consensus/primitives/ids.ts'
-import type { Tab } from '../../../ledger/tab-records.ts'
+import type { Transaction } from '../../../../consensus/tx/transaction.ts'
+import { TABS, type Tab } from '../../../ledger/tab-records.ts'
 import { confirmationsFor, type MarketSettings } from '../../settings.ts'
+import type { Shop } from '../../shop.ts'
 import type { ValueAtRisk } from '../native/payment.ts'
 import type { NativePriceSource } from '../native/price.ts'
 
 /** What the risk of deposits is judged by. */
 export interface DepositParts {
   readonly chain: Chain
+  readonly shop: Pick<Shop, 'operator'>
   readonly price: NativePriceSource
   readonly settings: MarketSettings
   /** Shared with the other rails of the seller: one reorganisation takes the payments of all. */
@@ -117,6 +120,8 @@ export class Deposits {
     if (this.#topUps.length > 0)
       for (const topUp of this.#topUps.filter((one) => one.tabId === tabId && one.minedAt >= oldest).toReversed()) {
         above = subtractProven(above, topUp.amount)
+        // What came in one block is one layer: a payer can split a deposit into thousands.
+        if (layers.at(-1)?.minedAt === topUp.minedAt) layers.pop()
         layers.push({ ...topUp, above })
       }
     if (tab.openedAt >= oldest) layers.push({ txId: tabId, minedAt: tab.openedAt, above: ZERO })
@@ -144,8 +149,14 @@ export class Deposits {
   }
 
   #topUpsOf(blockId: BlockId, minedAt: number): readonly TopUp[] {
-    const { database } = this.#parts.chain
-    const funds = (database.block(blockId)?.transactions ?? []).filter(({ body }) => body.kind === 'tab_fund')
+    const { chain, shop } = this.#parts
+    const { database } = chain
+    const isOwn = ({ body }: Transaction): boolean => {
+      const tab = body.kind === 'tab_fund' ? database.get(TABS, body.payload.tabId) : null
+      // A tab that has ended can come back in a reorganisation.
+      return tab !== null && (tab === undefined || tab.agentId === shop.operator.agentId)
+    }
+    const funds = (database.block(blockId)?.transactions ?? []).filter(isOwn)
     if (funds.length === 0) return []
     const failed = new Set<TxId>()
     for (const bytes of database.receipts(blockId) ?? []) {

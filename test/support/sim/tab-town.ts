@@ -40,8 +40,6 @@ const DEPTH_MAX = 40
 /** Registrations that two flooders keep waiting each, and transfers of the third: whatever else a block takes, they fill it up. */
 const FLOOD_LARGE = 3
 const FLOOD_SMALL = 9
-/** Tips of floods: below what claims may bid, about that, and far above it. */
-const FLOOD_TIPS = [60n, 250n, 600n, 20_000n] as const
 
 /** How long a town lives. */
 export interface TownSize {
@@ -52,6 +50,8 @@ export interface TownSize {
   readonly splits: number
   /** How payers mean to end their tabs. */
   readonly ends: readonly SimTab['end'][]
+  /** Tips of the floods with which payers who close fill the blocks of the close delay. */
+  readonly floodTips: readonly bigint[]
 }
 
 /** A split of the network while it lasts. `losing` nodes will find fewer blocks. */
@@ -204,7 +204,7 @@ export class TabTown {
     if (tab.end !== 'close') return
     await this.#close(tab)
     if (this.#flood !== null || !this.#dice.chance(FLOODS)) return
-    this.#flood = { tip: this.#dice.pick(FLOOD_TIPS), left: tabAt(tab.stall.node, tab)?.closeDelay ?? 0 }
+    this.#flood = { tip: this.#dice.pick(this.#size.floodTips), left: tabAt(tab.stall.node, tab)?.closeDelay ?? 0 }
   }
 
   /** The payer's node is any that the payer can reach. */

@@ -42,6 +42,7 @@ import {
   type TabCallRow,
   type TabStore,
 } from './tab-store.ts'
+import { type VerifyLater, VoucherChecks } from './voucher-checks.ts'
 
 /** What the tab rail works with. */
 export interface TabRailDependencies extends Omit<TillDependencies<TabCallRow>, 'store'> {
@@ -50,6 +51,7 @@ export interface TabRailDependencies extends Omit<TillDependencies<TabCallRow>, 
   readonly price: NativePriceSource
   readonly signer: ReceiptSigner
   readonly backend: Pick<SignatureBackend, 'verifyEd25519'>
+  readonly verifyLater?: VerifyLater
   /** Shared with the native rail: one reorganisation takes the payments of both. */
   readonly atRisk: ValueAtRisk
   readonly pacer: Pacer
@@ -70,6 +72,7 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   /** Bounds the signatures of strangers: of vouchers, queries and receipts. */
   readonly signatures: BadVouchers
   readonly #parts: AcceptanceParts
+  readonly #checks: VoucherChecks
   readonly #commits: CommitGroups
   /** Work that has ended well and is to be committed. */
   readonly #worked = new WeakMap<TabCallRow, EndedTabCall>()
@@ -80,7 +83,9 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const deposits = new Deposits(dependencies)
     const prices = new TabPrices(dependencies)
     this.signatures = new BadVouchers(clock)
-    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad: this.signatures }
+    const bad = this.signatures
+    this.#checks = new VoucherChecks({ ...dependencies, bad })
+    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad, checks: this.#checks }
     const isAbandoned = (): boolean => this.till.isAbandoned
     this.#commits = new CommitGroups({ ...dependencies, seal: sealer(signer, chain.network), isAbandoned })
     this.till = new Till({ ...dependencies, store: new TabDesk(store, chain, deposits) }, this)
@@ -93,10 +98,13 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     return { id: callIdOf({ tabId, seq: voucher.seq }), context }
   }
 
-  /** A client that has a newer receipt of this seller than the store stops the tab. */
-  async named({ call }: TabOrder, turn: number): Promise<Result<Settled<AnsweredTabRow>> | null> {
+  /** Has the voucher checked. A client that has a newer receipt of this seller than the store stops the tab. */
+  async named(order: TabOrder, turn: number): Promise<Result<Settled<AnsweredTabRow>> | null> {
+    if (turn > 0) return null
+    const { call } = order
     const { tabId, lastReceipt } = call.payment
-    if (lastReceipt === undefined || turn > 0) return null
+    await this.#checks.ahead(order)
+    if (lastReceipt === undefined) return null
     const lost = await lostReceipt({ ...this.#deps, bad: this.signatures }, { tabId, from: call.from }, lastReceipt)
     if (lost === null) return null
     await this.#deps.store.mark(tabId, { lostReceipt: lost })

@@ -11,11 +11,14 @@ import { removeFolder, temporaryFolder } from './processes.ts'
 import { isBereft, moneyFaults, receiptFaults, type TabHistory, tabHistories } from './tab-kill-audit.ts'
 import { KillNetwork } from './tab-kill-network.ts'
 import { SETTLERS } from './tab-kill-order.ts'
-import { KillPayer } from './tab-kill-payer.ts'
+import { KillPayer, type TabEnd } from './tab-kill-payer.ts'
 import { SellerSlot } from './tab-kill-slot.ts'
 
-/** Numbers of the wallets that pay. */
-const PAYERS = [1, 5, 6] as const
+/** Numbers of the wallets that pay one seller, and of those that pay two. */
+const PAYERS = [1, 5, 6]
+const MORE_PAYERS = [...PAYERS, 7, 8]
+/** How the tabs of each payer end that are still open. */
+const ENDS: readonly TabEnd[] = ['by its term', 'by the chain', 'by the seller']
 const SETTLE_TRIES = 20
 const TERM = 1_200
 /** Blocks before its end in which a tab is claimed whatever it is worth. */
@@ -77,7 +80,8 @@ class Campaign {
       const place = { folder: this.#home(i), settler, random: seeded(seed + 100 + i) }
       return new SellerSlot(network, { ...place, shared: shared && { ...shared, home: `home-${i}` } })
     })
-    this.#payers = PAYERS.map((number) => new KillPayer(network, number, { folder, random: seeded(seed + number) }))
+    const payers = shared === null ? PAYERS : MORE_PAYERS
+    this.#payers = payers.map((number) => new KillPayer(network, number, { folder, random: seeded(seed + number) }))
   }
 
   async kill(): Promise<void> {
@@ -94,10 +98,7 @@ class Campaign {
   async endTabs(): Promise<void> {
     for (const slot of this.#slots) await slot.start()
     for (const payer of this.#payers) await this.#settle(payer)
-    for (const payer of this.#payers) {
-      for (const [i, tab] of (await payer.tabs()).entries())
-        if (tab.isUsable && i % 3 > 0) await tab.close({ byChain: i % 3 === 1 })
-    }
+    for (const [i, payer] of this.#payers.entries()) await payer.endTabs(ENDS[i % ENDS.length] as TabEnd)
     await this.#mineSlowly(TERM - LAST_CLAIMS)
     await this.#verify()
     for (const slot of this.#slots) await slot.stop()
@@ -107,7 +108,7 @@ class Campaign {
   async report(): Promise<CampaignReport> {
     const network = this.#network
     const tabs = [...tabHistories(network).values()]
-    const faults = [...network.violations, ...moneyFaults(network, tabs)]
+    const faults = [...new Set(network.violations), ...moneyFaults(network, tabs)]
     for (const slot of this.#slots) faults.push(...slot.failures)
     faults.push(...(await this.#receipts(tabs)), ...this.#works(tabs), ...this.#stops(tabs))
     const deaths = new Map<string, number>()

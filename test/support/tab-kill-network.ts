@@ -171,9 +171,20 @@ export class KillNetwork {
   async #take(bytes: Buffer, response: ServerResponse): Promise<void> {
     const decoded = decodeTransaction(fromHex(bytes.toString()))
     if (!decoded.ok) throw new Error(decoded.fault.code)
+    this.#checkClaim(decoded.value)
     const taken = await this.#mempool.submit(decoded.value)
     this.#mineSoon()
     send(response, 200, JSON.stringify(taken.ok ? null : taken.fault.code))
+  }
+
+  /** One replica claims a tab at a time. */
+  #checkClaim({ body }: Transaction): void {
+    if (body.kind !== 'tab_claim') return
+    const tabs = new Set(body.payload.entries.map(({ tabId }) => tabId))
+    for (const settler of SETTLERS.map((number) => wallet(number).address))
+      for (const { body: other } of settler === body.sender ? [] : this.#mempool.ofAccount(settler))
+        if (other.kind === 'tab_claim' && other.payload.entries.some(({ tabId }) => tabs.has(tabId)))
+          this.violations.push('two replicas claim a tab at the same time')
   }
 
   /** Passes a request on to a seller that runs, and some paid ones to two at once. */

@@ -21,10 +21,15 @@ const IDLE_MS = 5
 
 /** Errors that a seller which comes and goes may cause. All others are reported. */
 const PASSING: ReadonlySet<string> = new Set([
-  ...['interrupted', 'node_unreachable', 'service_failed', 'upstream_failed', 'tab_ending', 'tab_closing'],
+  ...['interrupted', 'node_unreachable', 'tab_unconfirmed'],
 ])
 /** The payer needs another tab. */
-const USED_UP: ReadonlySet<string> = new Set(['tab_exhausted', 'tab_ending', 'tab_closing', 'tab_ended', 'tab_stopped'])
+const USED_UP: ReadonlySet<string> = new Set([
+  ...['tab_exhausted', 'tab_ending', 'tab_closing', 'tab_ended', 'tab_stopped', 'tab_is_closing', 'tab_unknown'],
+])
+
+/** How a tab ends: nothing is done, or a payer asks the chain or the seller. */
+export type TabEnd = 'by its term' | 'by the chain' | 'by the seller'
 
 /** A payer with the real client. It makes calls side by side, asks again where no answer came, loses its notes, and ends tabs. */
 export class KillPayer {
@@ -33,6 +38,8 @@ export class KillPayer {
   readonly told = { answered: 0, failed: 0, forgotten: 0, recovered: 0 }
   /** Tabs that it stopped, with the reason. */
   readonly stopped = new Map<string, string>()
+  /** Tabs on which it makes no more calls. */
+  readonly #left = new Set<string>()
   readonly #network: KillNetwork
   readonly #random: () => number
   readonly #folder: string
@@ -70,6 +77,14 @@ export class KillPayer {
     }
   }
 
+  /** Ends the tabs that are open, or leaves them to their term. */
+  async endTabs(how: TabEnd): Promise<void> {
+    for (const tab of await this.#client.tabs()) {
+      const { status } = await tab.state()
+      if (status === 'open' && how !== 'by its term') await this.#end(tab, how === 'by the chain')
+    }
+  }
+
   /** Tabs in its notes. */
   tabs(): Promise<readonly Tab[]> {
     return this.#client.tabs()
@@ -85,7 +100,7 @@ export class KillPayer {
     const again = tab.unanswered.map(({ quoteId }) => tab.resume(seqIn(quoteId)))
     const calls = Array.from({ length: 1 + Math.floor(this.#random() * AT_ONCE_MAX) }, () => this.#call(tab))
     for (const outcome of await Promise.allSettled([...again, ...calls])) this.#sort(outcome, tab)
-    if (this.#tab !== null && this.#random() < ENDS) await this.#end(tab)
+    if (this.#tab !== null && this.#random() < ENDS) await this.#end(tab, this.#random() < 0.5)
   }
 
   #call(tab: Tab): Promise<unknown> {
@@ -95,16 +110,18 @@ export class KillPayer {
     return tab.call(serviceId, `${mode}:${this.number}-${this.#calls++}`)
   }
 
-  async #end(tab: Tab): Promise<void> {
+  async #end(tab: Tab, byChain: boolean): Promise<void> {
     this.#tab = null
-    const [outcome] = await Promise.allSettled([tab.close({ byChain: this.#random() < 0.5 })])
+    this.#left.add(tab.tabId)
+    const [outcome] = await Promise.allSettled([tab.close({ byChain })])
     this.#sort(outcome as PromiseSettledResult<unknown>, tab)
   }
 
   async #usable(): Promise<Tab | null> {
     if (this.#tab?.isUsable === true) return this.#tab
     const options = { deposit: DEPOSIT, term: 1_200, closeDelay: 400 }
-    const open = (await this.#client.tabs()).find(({ isUsable }) => isUsable)
+    const tabs = await this.#client.tabs()
+    const open = tabs.find(({ tabId, isUsable }) => isUsable && !this.#left.has(tabId))
     const [outcome] = await Promise.allSettled([open?.ready().then(() => open) ?? this.#client.openTab(SELLER, options)])
     this.#sort(outcome as PromiseSettledResult<unknown>, open ?? null)
     this.#tab = outcome?.status === 'fulfilled' ? outcome.value : null
@@ -146,6 +163,9 @@ export class KillPayer {
     if (!(reason instanceof FarthingError)) throw reason
     const { code, name, message } = reason
     if (USED_UP.has(code)) this.#tab = null
+    if (USED_UP.has(code) && tab !== null) this.#left.add(tab.tabId)
+    // The seller was away when the payer looked for its tabs.
+    if (code === 'tab_unconfirmed') this.#isLost = true
     if (name === 'NotChargedError') this.told.failed += 1
     else if (code === 'tab_stopped' && tab !== null) this.stopped.set(tab.tabId, message)
     else if (!PASSING.has(code) && !USED_UP.has(code))

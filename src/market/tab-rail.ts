@@ -7,6 +7,7 @@ import type { TabStore } from '../../marketplace/till/rails/tab/tab-store.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import { TabCounter } from '../../rpc/market/tab-counter.ts'
 import { NATIVE_BACKEND } from '../crypto/native-backend.ts'
+import { verifyTabLater } from '../crypto/tab-verifier.ts'
 import { type DaemonOptions, repeat, type Stop } from '../daemon/open-core.ts'
 import { eventLoopPacer, systemClock, systemTimers } from '../daemon/runtime.ts'
 import type { Market, MarketParts } from './open-market.ts'
@@ -40,7 +41,13 @@ export function openTabRail(
   const { onFatal } = options
   const rail = new TabRail({
     ...{ chain, shop, store, sink: mempool, price, settings, workshop, atRisk, signer },
-    ...{ backend: NATIVE_BACKEND, clock: systemClock, timers: systemTimers, pacer: eventLoopPacer() },
+    ...{
+      backend: NATIVE_BACKEND,
+      verifyLater: verifyTabLater,
+      clock: systemClock,
+      timers: systemTimers,
+      pacer: eventLoopPacer(),
+    },
     onError: onFatal,
   })
   const claimer = new Claimer({

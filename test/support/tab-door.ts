@@ -13,6 +13,7 @@ import type { ChatApi, MarketApi, NodeApi } from '../../rpc/node/node-api.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../rpc/server/limits.ts'
 import { createServer } from '../../rpc/server/server.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
+import { verifyTabLater } from '../../src/crypto/tab-verifier.ts'
 import { ask, type CallView, type JsonBody, post, type Reply } from './api.ts'
 import { AGAIN, closeMarkets, SHOP, type TestMarket } from './market.ts'
 import { closeTabShops, TabShop, type TabShopParts, type TestTab } from './tabs.ts'
@@ -122,7 +123,11 @@ export class TabDoor {
         return NATIVE_BACKEND.verifyEd25519(...signed)
       },
     }
-    const shop = await TabShop.open({ ...parts, rail: { backend, ...parts.rail } })
+    const verifyLater: typeof verifyTabLater = (job) => {
+      checks.count += 1
+      return verifyTabLater(job)
+    }
+    const shop = await TabShop.open({ ...parts, rail: { backend, verifyLater, ...parts.rail } })
     const { market, rail, store } = shop
     const { chain } = market.test
     const tabs = new TabCounter({ rail, chain, store, shop: market.shop, backend })
@@ -183,6 +188,14 @@ export class TabDoor {
   get(payload: object | null, query = ''): Promise<Reply<CallView>> {
     const headers: Record<string, string> = payload === null ? {} : { 'payment-signature': headerOf(payload) }
     return ask(this.url, `/api/x402/${AGAIN}${query}`, { headers })
+  }
+
+  /** Ends the rail as a killed process does, and starts another on what is on disk, behind the same address. */
+  async restart(): Promise<void> {
+    await this.shop.restart()
+    const { rail, store, market } = this.shop
+    const parts = { rail, store, shop: market.shop, chain: market.test.chain, backend: NATIVE_BACKEND }
+    Object.assign(this.node.market as MarketApi, { tabs: new TabCounter(parts) })
   }
 
   async close(): Promise<void> {

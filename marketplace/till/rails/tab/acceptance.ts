@@ -20,6 +20,7 @@ import { TAB_IN_FLIGHT_MAX, TAB_MARGIN_BLOCKS, UNCHARGED } from './settings.ts'
 import type { HeldVoucher, TabPaidCall } from './tab-call.ts'
 import { type PriceInForce, priceOfRequest, type TabPrices } from './tab-price.ts'
 import type { AnsweredTabRow, ReservedTabCall, TabCallRow, TabRow, TabStore } from './tab-store.ts'
+import type { VoucherChecks } from './voucher-checks.ts'
 
 /** What is compared between a call on a tab and a call in the store. */
 export interface TabIdentity extends Identity {
@@ -45,6 +46,7 @@ export interface AcceptanceParts {
   readonly bad: BadVouchers
   /** Calls on a tab that this process works on. */
   readonly underWay: (tabId: TxId) => number
+  readonly checks: Pick<VoucherChecks, 'verdictOn'>
 }
 
 type TabVerdict = Verdict<TabCallRow, AnsweredTabRow>
@@ -206,11 +208,13 @@ function reasonOf({ prices }: AcceptanceParts, { offer }: TabOrder): string {
 }
 
 /** Why the voucher of a call is not one of the tab's payer; null if it is. */
-export function whyNotSigned({ chain, backend, bad }: AcceptanceParts, order: TabOrder): Fault | null {
+export function whyNotSigned({ chain, backend, bad, checks }: AcceptanceParts, order: TabOrder): Fault | null {
   const { payment, from } = order.call
   const { tabId, voucher } = payment
   const tab = chain.database.get(TABS, tabId)
   if (tab === undefined) return fault('tabcall/unknown', { tabId })
+  const verdict = checks.verdictOn(order)
+  if (verdict !== undefined) return verdict ? null : fault('tabcall/signature', { tabId })
   const waitMs = bad.waitMs(tabId, from)
   if (waitMs > 0) return fault('tabcall/failing', { seconds: Math.ceil(waitMs / 1_000) })
   const message = voucherMessage(chain.network, tabId, { ...voucher, context: order.identity.context })

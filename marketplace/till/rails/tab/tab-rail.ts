@@ -35,6 +35,7 @@ import { TabPrices, type Unpriced } from './tab-price.ts'
 import { type ReceiptSigner, sealer } from './tab-receipts.ts'
 import { lostReceipt, whyNoQuery } from './tab-signatures.ts'
 import { type AnsweredTabRow, callIdOf, isTab, type TabCallRow, type TabStore } from './tab-store.ts'
+import { type VerifyLater, VoucherChecks } from './voucher-checks.ts'
 
 /** What the tab rail works with. */
 export interface TabRailDependencies extends Omit<TillDependencies<TabCallRow>, 'store'> {
@@ -43,6 +44,7 @@ export interface TabRailDependencies extends Omit<TillDependencies<TabCallRow>, 
   readonly price: NativePriceSource
   readonly signer: ReceiptSigner
   readonly backend: Pick<SignatureBackend, 'verifyEd25519'>
+  readonly verifyLater?: VerifyLater
   /** Shared with the native rail: one reorganisation takes the payments of both. */
   readonly atRisk: ValueAtRisk
   readonly pacer: Pacer
@@ -63,6 +65,7 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   /** Bounds the signatures of strangers: of vouchers, queries and receipts. */
   readonly signatures: BadVouchers
   readonly #parts: AcceptanceParts
+  readonly #checks: VoucherChecks
   readonly #work: CallWork
   readonly #underWay = new Map<string, number>()
 
@@ -72,8 +75,10 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const deposits = new Deposits(dependencies)
     const prices = new TabPrices(dependencies)
     this.signatures = new BadVouchers(clock)
+    const bad = this.signatures
+    this.#checks = new VoucherChecks({ ...dependencies, bad })
     const underWay = (tabId: TxId): number => this.#underWay.get(tabId) ?? 0
-    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad: this.signatures, underWay }
+    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad, checks: this.#checks, underWay }
     const isAbandoned = (): boolean => this.till.isAbandoned
     this.#work = new CallWork({ ...dependencies, seal: sealer(signer, chain.network), isAbandoned })
     this.till = new Till({ ...dependencies, store: new TabDesk(store, chain, deposits) }, this)
@@ -86,10 +91,13 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     return { id: callIdOf({ tabId, seq: voucher.seq }), context }
   }
 
-  /** A client that has a newer receipt of this seller than the store stops the tab. */
-  async named({ call }: TabOrder, turn: number): Promise<Result<Settled<AnsweredTabRow>> | null> {
+  /** Has the voucher checked. A client that has a newer receipt of this seller than the store stops the tab. */
+  async named(order: TabOrder, turn: number): Promise<Result<Settled<AnsweredTabRow>> | null> {
+    if (turn > 0) return null
+    const { call } = order
     const { tabId, lastReceipt } = call.payment
-    if (lastReceipt === undefined || turn > 0) return null
+    await this.#checks.ahead(order)
+    if (lastReceipt === undefined) return null
     const lost = await lostReceipt({ ...this.#deps, bad: this.signatures }, { tabId, from: call.from }, lastReceipt)
     if (lost === null) return null
     await this.#deps.store.mark(tabId, { lostReceipt: lost })

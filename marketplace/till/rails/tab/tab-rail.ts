@@ -23,6 +23,7 @@ import {
   type TabIdentity,
   type TabOrder,
   whyNoTab,
+  whyNotSigned,
 } from './acceptance.ts'
 import { BadVouchers } from './bad-vouchers.ts'
 import { answerOf, CallWork, takenCall, whyNotRunAgain } from './call-work.ts'
@@ -114,7 +115,8 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const { ceiling, context, signature } = heldVoucher(order)
     const { voucher } = claim
     const isSame = voucher.context === context && voucher.ceiling === ceiling && voucher.signature === signature
-    return isSame ? null : seqUsed(claim, this.#deps.store.peek(claim.tabId))
+    if (isSame) return null
+    return whyNotSigned(this.#parts, order) ?? seqUsed(claim, this.#deps.store.peek(claim.tabId))
   }
 
   underWay({ call }: TabOrder): Fault {

@@ -6,7 +6,7 @@ import { hasPayment } from '../chat/tab/wants-tab.ts'
 import type { RateBucket } from '../contract/route.ts'
 import { Burdens } from '../edge/burdens.ts'
 import { carriedPayment, knownPaymentOf } from '../edge/carried-payment.ts'
-import { holderOf, limitKeyOf } from '../edge/client-key.ts'
+import { addressKey, holderOf, limitKeyOf } from '../edge/client-key.ts'
 import { Overload, WORK_OF, type WorkKind } from '../edge/overload.ts'
 import { type Guest, type NoPlace, Places } from '../edge/places.ts'
 import { RateCounter, RateLimiter } from '../edge/rate-limiter.ts'
@@ -95,7 +95,7 @@ export class Gates {
       this.#places.works(visit)
       if (visit.judged) return done()
       const payment = this.#paymentOf(request)
-      const refusal = this.#judge(visit, bucketWith(request, payment))
+      const refusal = this.#judge(visit, this.#bucketWith(visit, payment))
       const end = (last: Fault | null): void => {
         if (!this.#visits.has(request)) return
         this.#tell(visit, last)
@@ -236,6 +236,15 @@ export class Gates {
     return carriedPayment(this.#node.market, { headers: textHeaders(request), body, door: dialect ?? 'plain' })
   }
 
+  /** Ids of tabs are public: only a client whose vouchers for the tab were good lately has the rate of calls on tabs. */
+  #bucketWith({ request }: Visit, payment: OfferedPayment | null): RateBucket {
+    if (payment === null) return bucketOf(request)
+    if (payment.rail !== 'tab') return 'settle'
+    const { tabId } = payment.payment ?? payment.refund
+    const isRegular = this.#node.market?.tabs?.isRegular(tabId, holderOf(addressKey(request.ip))) === true
+    return isRegular ? 'tab' : 'settle'
+  }
+
   /**
    * The last check before a refusal. A payment that this node knows, shown by its payer, has a rate of its own and is
    * not refused for load. With any other payment the refusal stands: the node has used nothing of it, or it was not shown
@@ -247,11 +256,6 @@ export class Gates {
     if (name === null || !this.#visits.has(visit.request)) return refusal
     return this.#known.take(name, performance.now()).allowed ? this.#room(visit, 'kept') : refusal
   }
-}
-
-function bucketWith(request: FastifyRequest, payment: OfferedPayment | null): RateBucket {
-  if (payment === null) return bucketOf(request)
-  return payment.rail === 'tab' ? 'tab' : 'settle'
 }
 
 function bucketOf({ routeOptions }: FastifyRequest): RateBucket {

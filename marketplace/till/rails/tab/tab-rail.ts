@@ -1,15 +1,15 @@
 import { type Pacer, runPaced } from '../../../../consensus/chain/ports.ts'
 import type { SignatureBackend } from '../../../../consensus/crypto/hybrid.ts'
+import type { Amount } from '../../../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import type { TxId } from '../../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
 import { requestCommitment } from '../../../../consensus/tx/request-hash.ts'
 import { TAB_TERMS_TABLE, TABS } from '../../../ledger/tab-records.ts'
 import type { ServiceDefinition } from '../../../services/service.ts'
-import { ClaimsAway, runsOf } from '../../claim-store.ts'
+import { addTo } from '../../client-counts.ts'
 import type { Caller } from '../../failing-callers.ts'
 import type { Ended, Gate, Held, Rail, Settled, Steps, Task, Verdict } from '../../rail.ts'
-import { RUNS_MAX } from '../../settings.ts'
 import type { TransactionSink } from '../../shop.ts'
 import { Till, type TillDependencies } from '../../till.ts'
 import type { ValueAtRisk } from '../native/payment.ts'
@@ -25,23 +25,16 @@ import {
   whyNoTab,
 } from './acceptance.ts'
 import { BadVouchers } from './bad-vouchers.ts'
-import { endOf } from './call-end.ts'
-import { CommitGroups } from './commit-groups.ts'
+import { answerOf, CallWork, takenCall, whyNotRunAgain } from './call-work.ts'
 import { Deposits } from './deposits.ts'
+import { TAB_IN_FLIGHT_MAX } from './settings.ts'
 import type { SignedTabReceipt, TabPaidCall, TabPrice, TabQuery, TabState } from './tab-call.ts'
 import { TAB_CALLS, TabDesk } from './tab-desk.ts'
 import { TabPrices, type Unpriced } from './tab-price.ts'
 import { type ReceiptSigner, sealer } from './tab-receipts.ts'
 import { lostReceipt, whyNoQuery } from './tab-signatures.ts'
-import {
-  type AnsweredTabRow,
-  callIdOf,
-  type EndedTabCall,
-  isAnswered,
-  type ReservedTabCall,
-  type TabCallRow,
-  type TabStore,
-} from './tab-store.ts'
+import { type AnsweredTabRow, callIdOf, isTab, type TabCallRow, type TabStore } from './tab-store.ts'
+import { type VerifyLater, VoucherChecks } from './voucher-checks.ts'
 
 /** What the tab rail works with. */
 export interface TabRailDependencies extends Omit<TillDependencies<TabCallRow>, 'store'> {
@@ -50,6 +43,7 @@ export interface TabRailDependencies extends Omit<TillDependencies<TabCallRow>, 
   readonly price: NativePriceSource
   readonly signer: ReceiptSigner
   readonly backend: Pick<SignatureBackend, 'verifyEd25519'>
+  readonly verifyLater?: VerifyLater
   /** Shared with the native rail: one reorganisation takes the payments of both. */
   readonly atRisk: ValueAtRisk
   readonly pacer: Pacer
@@ -67,21 +61,25 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   readonly beginsPatiently = true
   readonly till: Till<TabPaidCall, TabCallRow, TabIdentity, AnsweredTabRow>
   readonly #deps: TabRailDependencies
+  /** Bounds the signatures of strangers: of vouchers, queries and receipts. */
+  readonly signatures: BadVouchers
   readonly #parts: AcceptanceParts
-  readonly #commits: CommitGroups
-  /** Work that has ended well and is to be committed. */
-  readonly #worked = new WeakMap<TabCallRow, EndedTabCall>()
-  /** What does the work of the calls under way. */
-  readonly #begun = new WeakMap<TabCallRow, ServiceDefinition>()
+  readonly #checks: VoucherChecks
+  readonly #work: CallWork
+  readonly #underWay = new Map<string, number>()
 
   constructor(dependencies: TabRailDependencies) {
     this.#deps = dependencies
     const { chain, store, clock, signer } = dependencies
     const deposits = new Deposits(dependencies)
     const prices = new TabPrices(dependencies)
-    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad: new BadVouchers(clock) }
+    this.signatures = new BadVouchers(clock)
+    const bad = this.signatures
+    this.#checks = new VoucherChecks({ ...dependencies, bad })
+    const underWay = (tabId: TxId): number => this.#underWay.get(tabId) ?? 0
+    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad, checks: this.#checks, underWay }
     const isAbandoned = (): boolean => this.till.isAbandoned
-    this.#commits = new CommitGroups({ ...dependencies, seal: sealer(signer, chain.network), isAbandoned })
+    this.#work = new CallWork({ ...dependencies, seal: sealer(signer, chain.network), isAbandoned })
     this.till = new Till({ ...dependencies, store: new TabDesk(store, chain, deposits) }, this)
   }
 
@@ -92,11 +90,14 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     return { id: callIdOf({ tabId, seq: voucher.seq }), context }
   }
 
-  /** A client that has a newer receipt of this seller than the store stops the tab. */
-  async named({ call }: TabOrder): Promise<Result<Settled<AnsweredTabRow>> | null> {
+  /** Has the voucher checked. A client that has a newer receipt of this seller than the store stops the tab. */
+  async named(order: TabOrder, turn: number): Promise<Result<Settled<AnsweredTabRow>> | null> {
+    if (turn > 0) return null
+    const { call } = order
     const { tabId, lastReceipt } = call.payment
+    await this.#checks.ahead(order)
     if (lastReceipt === undefined) return null
-    const lost = await lostReceipt(this.#deps, tabId, lastReceipt)
+    const lost = await lostReceipt({ ...this.#deps, bad: this.signatures }, { tabId, from: call.from }, lastReceipt)
     if (lost === null) return null
     await this.#deps.store.mark(tabId, { lostReceipt: lost })
     return fail(fault('tabcall/rolled-back', { tabId, receipt: lost }))
@@ -126,13 +127,13 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   }
 
   answer(_: TabOrder, ended: Result<TabCallRow>, replayed: boolean): Result<Settled<AnsweredTabRow>> {
-    return ended.ok ? answer(ended.value as AnsweredTabRow, replayed) : ended
+    return ended.ok ? answerOf(ended.value as AnsweredTabRow, replayed) : ended
   }
 
   mayBegin(call: TabCallRow, { definition }: Task): Gate<TabCallRow> {
     const { serviceId, timeoutMs } = definition
     if (this.till.isStopped) return { is: 'later', ms: null }
-    const { chain, shop, store, clock } = this.#deps
+    const { chain, shop, store } = this.#deps
     const { tabId } = call
     const tab = chain.database.get(TABS, tabId)
     if (tab === undefined) return { is: 'refused', cause: fault('tabcall/unknown', { tabId }) }
@@ -140,61 +141,42 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     if (reason !== null) return { is: 'refused', cause: fault('service/unavailable', { serviceId, reason }) }
     const cause = whyNoTab(this.#parts, { tabId, tab, row: store.peek(tabId) }, timeoutMs)
     if (cause !== null) return { is: 'refused', cause }
-    const reserved = call as ReservedTabCall
-    const begun = { ...reserved, state: 'executing', startedAtMs: clock.now(), runs: runsOf(call) } as const
-    this.#begun.set(begun, definition)
-    return { is: 'open', begun }
+    return { is: 'open', begun: this.#work.begun(call, definition) }
   }
 
   worked({ definition }: Task, caller: Caller, outcome: Result<string>): void {
     this.#deps.workshop.ended(definition, caller, outcome)
   }
 
-  /** The answer leaves only once it is on disk. The place of the work is free by then: as many calls as end may share a write. */
-  async carry(call: TabCallRow, steps: Steps<TabCallRow>): Promise<Ended<TabCallRow>> {
-    let isClaimed = false
+  async carry(call: TabCallRow, steps: Steps<TabCallRow>, order: TabOrder | null): Promise<Ended<TabCallRow>> {
+    const { tabId } = call
+    // Calls that waited for one block are all judged before the first of them begins.
+    if (order !== null && this.#parts.underWay(tabId) >= TAB_IN_FLIGHT_MAX) return null
+    addTo(this.#underWay, tabId, 1)
     try {
-      isClaimed = await steps.claim()
-      if (!isClaimed) return null
-      const worked = await steps.work()
-      const ended = worked?.ok === true ? this.#worked.get(worked.value) : undefined
-      return ended === undefined ? worked : await this.#committed(ended)
-    } catch (error) {
-      if (!(error instanceof ClaimsAway)) throw error
-      return fail(isClaimed ? this.goesOn(call) : error.fault)
+      return await this.#work.carry(steps, this.goesOn(call))
+    } finally {
+      addTo(this.#underWay, tabId, -1)
     }
   }
 
-  async end(call: TabCallRow, outcome: Result<string>): Promise<Ended<TabCallRow>> {
-    if (this.till.isAbandoned) return null
-    const { clock } = this.#deps
-    const definition = this.#begun.get(call)
-    const ended = endOf(call as ReservedTabCall, outcome, { definition, nowMs: clock.now() })
-    if (!outcome.ok) return this.#committed(ended)
-    this.#worked.set(call, ended)
-    return ok(call)
-  }
-
-  /** Null if the call is no longer this replica's. */
-  async #committed(ended: EndedTabCall): Promise<Ended<TabCallRow>> {
-    const answered = await this.#commits.add(ended)
-    return answered && ok(answered)
+  end(call: TabCallRow, outcome: Result<string>): Promise<Ended<TabCallRow>> {
+    return this.#work.end(call, outcome)
   }
 
   takeUp(_: TabCallRow, isInHand: boolean): boolean {
     return !isInHand
   }
 
-  whyNotResumed(call: TabCallRow, { serviceId, repeatable }: ServiceDefinition): Fault | null {
-    const mayRun = call.state === 'claimed' || (repeatable && runsOf(call) <= RUNS_MAX)
-    return mayRun ? null : fault('service/interrupted', { serviceId })
+  whyNotResumed(call: TabCallRow, definition: ServiceDefinition): Fault | null {
+    return whyNotRunAgain(call, definition)
   }
 
   async starting(): Promise<void> {
     const { chain, store, pacer } = this.#deps
     const { deposits } = this.#parts
     await runPaced(deposits.load(), pacer)
-    for (const { tabId, charged } of await store.unclaimed()) {
+    for (const { tabId, charged } of (await store.unclaimed()).filter(isTab)) {
       const tab = chain.database.get(TABS, tabId)
       if (tab !== undefined) deposits.take(tabId, tab, charged)
     }
@@ -216,6 +198,11 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const { voucher = null, lastReceipt = null } = row ?? {}
     const nextSeq = nextSeqIn(store.peek(tabId) ?? row)
     return { tabId, deposit, claimed, expiresAt, closesAt, charged, receipts, nextSeq, voucher, lastReceipt }
+  }
+
+  /** The most that may be charged on one tab and not claimed. */
+  get unclaimedMost(): Amount {
+    return this.#parts.deposits.unclaimedMost
   }
 
   /** What one call costs now, or why it has no price. */
@@ -249,14 +236,6 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   #taken(known: TabCallRow, order: TabOrder): Standing {
     const refusal = this.mayJoin({ claim: known }, order)
     if (refusal !== null) return { is: 'told', outcome: fail(refusal) }
-    if (isAnswered(known)) return { is: 'told', outcome: answer(known, true) }
-    const hasMoved = (now: TabCallRow | undefined): boolean => now === undefined || isAnswered(now)
-    return { is: 'elsewhere', waitMs: this.#deps.settings.settleWaitMs, hasMoved, why: () => this.underWay(order) }
+    return takenCall(known, { waitMs: this.#deps.settings.settleWaitMs, why: () => this.underWay(order) })
   }
-}
-
-function answer(row: AnsweredTabRow, replayed: boolean): Result<Settled<AnsweredTabRow>> {
-  const { state, result, tabId, seq } = row
-  if (state === 'delivered' && result === null) return fail(fault('tabcall/result-expired', { tabId, seq }))
-  return ok({ claim: row, replayed })
 }

@@ -6,14 +6,17 @@ import type { BlockId } from '../../consensus/primitives/ids.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { createClient, type Tab } from '../../rpc/client/client.ts'
 import { walletFromWords } from '../../rpc/client/wallet.ts'
+import { networkFacts } from '../../src/market/network-facts.ts'
 import { ask } from '../support/api.ts'
-import { Caller, marketOpen } from '../support/caller.ts'
+import { Caller, marketOpen, tabsOpen } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
+import { fastDevnet } from '../support/network.ts'
 import { until } from '../support/processes.ts'
 import { workingRequest } from '../support/service-requests.ts'
 import { ServiceWorld } from '../support/service-world.ts'
 import { signatureRequests } from '../support/signed-texts.ts'
 
+const HASHES = 250n
 const workshop = new Workshop()
 let daemon: RunningDaemon
 let world: ServiceWorld
@@ -27,7 +30,7 @@ interface Listed {
 
 beforeAll(async () => {
   world = await ServiceWorld.open(workshop.folder())
-  const env = { TEST_FAST_BLOCKS: '250', ...world.env }
+  const env = { TEST_FAST_BLOCKS: String(HASHES), ...world.env }
   daemon = await workshop.start(workshop.folder(), { env, flags: world.flags })
   await marketOpen(daemon.url)
   await until(
@@ -45,17 +48,12 @@ beforeAll(async () => {
   const [signed = ''] = await signatureRequests({ chainId: 1, genesis: body.genesis })
   facts = { txId: paid.txId, signed, address: caller.key.address }
   const client = createClient({
-    ...{ baseUrl: daemon.url, network: 'devnet', wallet: walletFromWords(wordsOfSeed(devSeed(3))), settleMs: 60_000 },
+    ...{ baseUrl: daemon.url, network: networkFacts(fastDevnet(HASHES)), wallet: walletFromWords(wordsOfSeed(devSeed(3))), settleMs: 60_000 },
     ...{ maxPerTabCoins: '100', maxPerTabUsd: 1_000, maxPerDayUsd: 1_000, maxPerCallUsd: 1, maxPerCallCoins: '10' },
   })
   const { agentId } = await client.quote('node-network-stats', '')
-  tab = await until(
-    'the node takes tabs',
-    () => client.openTab(agentId, { deposit: '50' }).catch(() => false as const),
-    {
-      ms: 40_000,
-    },
-  )
+  await tabsOpen(daemon.url)
+  tab = await client.openTab(agentId, { deposit: '50', term: 864_000 })
 })
 
 afterAll(() => world.close())

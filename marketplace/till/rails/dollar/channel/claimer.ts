@@ -5,6 +5,7 @@ import { ClaimsAway } from '../../../claim-store.ts'
 import { type ClaimCandidate, type ClaimMoment, claimsDue } from '../../tab/claim-policy.ts'
 import { isTab, type TabRow, type TabStore } from '../../tab/tab-store.ts'
 import { dollarAmount } from '../terms.ts'
+import { besideOf } from './call.ts'
 import type { ChainOutcome, ChannelChain } from './chain.ts'
 import type { ChannelPaymentOf, ChannelState, ClaimRow } from './channel.ts'
 import { chargedOf } from './funding.ts'
@@ -127,7 +128,7 @@ export class ChannelClaimer {
 
   #isOurs({ voucher }: TabRow): boolean {
     const { terms } = this.#parts
-    return voucher?.channel?.receiverAuthorizer === terms.receiverAuthorizer.toLowerCase()
+    return voucher !== null && besideOf(voucher).config.receiverAuthorizer === terms.receiverAuthorizer.toLowerCase()
   }
 
   #moment(): ClaimMoment {
@@ -241,10 +242,11 @@ function claimOf(row: TabRow, state: ChannelState): ClaimRow {
 
 /** The payment with the highest voucher of a channel. */
 function lastOf({ tabId, voucher }: TabRow): ChannelPaymentOf<'voucher'> {
-  const { channel, ceiling, signature } = voucher as NonNullable<TabRow['voucher']>
+  const held = voucher as NonNullable<TabRow['voucher']>
+  const { ceiling, signature } = held
   return {
     kind: 'voucher',
-    config: channel as NonNullable<typeof channel>,
+    config: besideOf(held).config,
     voucher: { channelId: tabId, maxClaimable: ceiling, signature },
     accepted: {},
   }

@@ -27,7 +27,7 @@ export interface ChannelClaimerParts {
 }
 
 /** Channels of one claim: facilitators take at least so many. */
-const ROWS_MAX = 25
+export const CLAIM_ROWS_MAX = 25
 /**
  * What a claim is taken to cost, in millionths of a dollar: its transaction and that of the payment to the seller, and each channel. Gas is
  * paid in another coin, whose price is not known here.
@@ -121,8 +121,8 @@ export class ChannelClaimer {
     this.#isFirst = false
     const due = new Set(claimsDue(candidates, this.#moment()).map(({ tabId }) => tabId))
     const orders = ours.filter(({ tabId }) => due.has(tabId))
-    for (let i = 0; i < orders.length && !this.#stopped; i += ROWS_MAX)
-      await this.#claimAll(orders.slice(i, i + ROWS_MAX))
+    for (let i = 0; i < orders.length && !this.#stopped; i += CLAIM_ROWS_MAX)
+      await this.#claimAll(orders.slice(i, i + CLAIM_ROWS_MAX))
     if (this.#isOwed && !this.#stopped) await this.#settle()
   }
 

@@ -298,5 +298,10 @@ function stableOf(resolution: Resolution): Config['stable'] {
     rpcUrl: optional('stable.rpc-url'),
     maxTimeoutSeconds: Number(optional('stable.max-timeout-seconds')),
     refundKeyFile: optional('stable.refund-key-file'),
+    channels: optional('stable.channels') === 'true',
+    channelGasKeyFile: optional('stable.channel-gas-key-file'),
+    channelWithdrawDelay: Number(optional('stable.channel-withdraw-delay')),
+    channelDepositMinMicros: parseDollars(optional('stable.channel-deposit-min') ?? '') ?? 0n,
+    channelUnclaimedMaxMicros: parseDollars(optional('stable.channel-unclaimed-max') ?? '') ?? 0n,
   }
 }

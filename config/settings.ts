@@ -235,6 +235,25 @@ export const SETTINGS = {
     null,
     'a path',
   ),
+  'stable.channels': flag(
+    'Whether stablecoin calls can also be paid from channels (x402 scheme batch-settlement)',
+    true,
+  ),
+  'stable.channel-gas-key-file': text(
+    'File with the key (64 hex digits) of an EVM account that sends the transactions of channels through stable.rpc-url and pays their gas; without it facilitators do',
+    null,
+    'a path',
+  ),
+  'stable.channel-withdraw-delay': integer(
+    'Seconds that this node has for its claim after a payer asked to withdraw from its channel',
+    86_400,
+    [900, 2_592_000],
+  ),
+  'stable.channel-deposit-min': dollars('Least deposit in a channel', '0.05'),
+  'stable.channel-unclaimed-max': dollars(
+    'Most that is charged on one channel before it is claimed; from three quarters on it is claimed at once',
+    '5',
+  ),
   ...OUTSIDE_SETTINGS,
   ...CHAT_SETTINGS,
   'chain.reorganisation-max': integer(
@@ -355,6 +374,13 @@ export interface Config {
     readonly rpcUrl: string | null
     readonly maxTimeoutSeconds: number
     readonly refundKeyFile: string | null
+    readonly channels: boolean
+    /** Null: facilitators send the transactions of channels. */
+    readonly channelGasKeyFile: string | null
+    /** In seconds. */
+    readonly channelWithdrawDelay: number
+    readonly channelDepositMinMicros: bigint
+    readonly channelUnclaimedMaxMicros: bigint
   }
   readonly outside: OutsideConfig
   readonly chat: ChatConfig

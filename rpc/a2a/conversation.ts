@@ -140,8 +140,8 @@ async function pay(place: A2aPlace, task: AgentTask, message: AgentMessage): Pro
 /** Id of the paid call's claim; null on a tab, and for a dollar payment if this node takes none. */
 function paymentIdOf({ stable }: MarketApi, { serviceId, request }: AgentTask, offered: OfferedPayment): string | null {
   if (offered.rail === 'native') return offered.txId
-  // A call on a tab has no id of 64 digits. It is repeated with the same voucher.
-  if (offered.rail === 'tab') return null
+  // A call on a tab or a channel has no id of 64 digits. It is repeated with the same voucher.
+  if (offered.rail === 'tab' || offered.rail === 'channel') return null
   const { payment } = offered
   return stable === null ? null : identify(stable.terms, { serviceId, request, payment, idempotencyKey: null }).id
 }

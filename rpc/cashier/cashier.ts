@@ -8,6 +8,7 @@ import type { TxId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { closureOf, endText } from '../../marketplace/ledger/closures.ts'
 import { ESCROWS, type Escrow } from '../../marketplace/ledger/escrow.ts'
+import { readChannelPayment } from '../../marketplace/till/rails/dollar/channel/payment.ts'
 import type { DollarIn } from '../../marketplace/till/rails/dollar/claim.ts'
 import { readDollarPayment } from '../../marketplace/till/rails/dollar/payment.ts'
 import { type DollarTerms, dollarsOf } from '../../marketplace/till/rails/dollar/terms.ts'
@@ -21,8 +22,10 @@ import { refundOf } from '../market/requests.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
 import type { Handler, PlainAnswer, RequestOf } from '../server/answer.ts'
 import { errorBody, errorHeaders } from '../server/faults.ts'
+import { payFromChannel } from './channel-calls.ts'
 import { NATIVE_SCHEME, nativeNetwork, STABLE_SCHEME, TAB_SCHEME } from './options.ts'
 import type { CallOutcome, CallRoom, OfferedPayment, PaidCallRequest, Settlement } from './paid-call.ts'
+import { PAYMENT_HEADERS } from './payment-headers.ts'
 import { type QuoteAnswer, quoteBook } from './quotes.ts'
 import { endTab, payOnTab } from './tab-calls.ts'
 import { type OfferedTab, readTabPayment } from './tab-payment.ts'
@@ -36,8 +39,6 @@ interface CallPlace {
 
 type CallRequest = RequestOf<'call'> | RequestOf<'callService'>
 
-/** HTTP headers that carry a payment: that of x402 version 2, then that of version 1. */
-const PAYMENT_HEADERS = ['payment-signature', 'x-payment'] as const
 /** Standard base64 with padding, as the official clients write it. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const HEADER_CHARS_MAX = 16_384
@@ -61,7 +62,8 @@ export const callService: Handler<'callService'> = (node, request) => {
 /** `GET /api/x402/{serviceId}`: the quote of an empty call. Official clients ask with GET that their channel be closed. */
 export const quoteService: Handler<'quoteService'> = (node, request) =>
   callNamed(node, { ...request, body: {} }, request.params.serviceId, (offered) =>
-    offered.rail === 'tab' && offered.refund !== null
+    (offered.rail === 'tab' && offered.refund !== null) ||
+    (offered.rail === 'channel' && offered.payment.kind === 'refund')
       ? null
       : fault('pay/unreadable', { where: 'a GET', reason: 'it takes a refund alone; send a call with POST' }),
   )
@@ -127,10 +129,15 @@ export function paymentInHeaders(headers: Headers, market: MarketApi): Result<Of
 
 /** Reads a decoded payment of any rail, in x402 version 1 or 2; `where` names its place in the request. */
 export function readPayment(payment: unknown, where: string, market: MarketApi): Result<OfferedPayment> {
-  const { stable, tabs } = market
+  const { stable, tabs, channels } = market
   const { scheme, accepted, payload } = fieldsOf(payment)
-  const named = scheme ?? fieldsOf(accepted).scheme
+  const { scheme: acceptedScheme, network } = fieldsOf(accepted)
+  const named = scheme ?? acceptedScheme
   if (named === NATIVE_SCHEME) return readNativePayload(fieldsOf(payload), where)
+  if (channels && acceptedScheme === TAB_SCHEME && network !== nativeNetwork(market.shop.context.chain)) {
+    const read = readChannelPayment(payment, where, channels.terms)
+    return read.ok ? ok({ rail: 'channel', payment: read.value }) : read
+  }
   if (named === TAB_SCHEME)
     return tabs
       ? readTabPayment(fieldsOf(payment), where, market)
@@ -184,6 +191,8 @@ function payWith(room: CallRoom, call: PaidCallRequest, payment: OfferedPayment)
       return payNative(room, call, payment)
     case 'stable':
       return payDollar(room, call, payment)
+    case 'channel':
+      return payFromChannel(room, call, payment.payment)
     default:
       return payment.refund === null ? payOnTab(room, call, payment.payment) : endTab(room, call, payment.refund)
   }
@@ -360,9 +369,14 @@ function settlementHeaders(settlement: Settlement): Readonly<Record<string, stri
 function refused(
   { node, market, offer, request }: CallPlace,
   cause: Fault,
-  { rail = request.query.rail, corrective = null }: Partial<Extract<CallOutcome, { is: 'refused' }>> = {},
+  {
+    rail = request.query.rail,
+    corrective = null,
+    settlement = null,
+  }: Partial<Extract<CallOutcome, { is: 'refused' }>> = {},
 ): PlainAnswer {
-  const retry = httpFault(cause.code).retry ? { 'retry-after': RETRY_SECONDS } : {}
+  const settled = settlement === null ? {} : settlementHeaders(settlement)
+  const retry = { ...settled, ...(httpFault(cause.code).retry ? { 'retry-after': RETRY_SECONDS } : {}) }
   return quoted(quoteBook(node.chain, market).refused(offer, cause, { ...factsOf(request), rail, corrective }), retry)
 }
 
@@ -426,8 +440,10 @@ function leftOf(
       const { nonce, validBefore } = offered.payment.authorization
       return { payment: nonce, prospect: ofAuthorization(validBefore, meant.again, Date.now()) }
     }
+    case 'channel':
+      return { payment: offered.payment.voucher.channelId, prospect: ofVoucher(meant, 'channel') }
     default:
-      return { payment: tabPaymentName(offered), prospect: ofVoucher(meant) }
+      return { payment: tabPaymentName(offered), prospect: ofVoucher(meant, 'tab') }
   }
 }
 
@@ -435,10 +451,10 @@ function tabPaymentName({ payment, refund }: OfferedTab): string {
   return refund === null ? `${payment.tabId}:${payment.voucher.seq}` : refund.tabId
 }
 
-function ofVoucher({ again }: Retried): Prospect {
+function ofVoucher({ again }: Retried, from: 'tab' | 'channel'): Prospect {
   const isSame = again === AGAIN['service/unavailable']
   const how = isSame ? 'The same voucher pays for' : 'A voucher with the same ceiling pays for'
-  return { refund: `Nothing was charged to the tab. ${how} ${again}.` }
+  return { refund: `Nothing was charged to the ${from}. ${how} ${again}.` }
 }
 
 function ofAuthorization(validBefore: bigint, again: string, nowMs: number): Prospect {

@@ -2,7 +2,7 @@ import type { Chain } from '../../consensus/chain/chain.ts'
 import { epochOf } from '../../consensus/ledger/epoch.ts'
 import { type Agent, priceInEpoch, type Service } from '../../marketplace/ledger/agents.ts'
 import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
-import { dollarAmount } from '../../marketplace/till/rails/dollar/terms.ts'
+import { type DollarTerms, dollarAmount } from '../../marketplace/till/rails/dollar/terms.ts'
 import { computeQuote, type NativeQuote } from '../../marketplace/till/rails/native/quote.ts'
 import type { TabPrice } from '../../marketplace/till/rails/tab/tab-call.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
@@ -37,8 +37,16 @@ export interface OfferState {
   readonly stable: StableState | null
   /** Null if this node takes no tabs. */
   readonly tab: TabOfferState | null
+  /** Null if this node takes no channels. */
+  readonly channel: StableState | null
   /** Why the offer cannot be bought, or null. */
   readonly reason: string | null
+}
+
+/** A rail that is paid in dollars. */
+interface DollarDoor {
+  readonly terms: DollarTerms
+  readonly closedBecause: string | null
 }
 
 /** Reason during a reorganisation: the price at the head may not hold in the next block. */
@@ -52,15 +60,14 @@ export function offerState(chain: Chain, market: MarketApi, offer: Offer): Offer
   const priceUsdMicros = priceInEpoch(service, epochOf(height, chain.ruleBook.at(height).market))
   const native = nativeState(chain, market, { offer, service })
   const unready = shop.readiness(offer)
-  const stable =
-    rail === null
-      ? null
-      : {
-          amount: dollarAmount(rail.terms.asset, priceUsdMicros),
-          reason: (chain.moving ? PASSING : null) ?? (unready.available ? null : unready.reason) ?? rail.closedBecause,
-        }
+  const inDollars = ({ terms, closedBecause }: DollarDoor): StableState => ({
+    amount: dollarAmount(terms.asset, priceUsdMicros),
+    reason: (chain.moving ? PASSING : null) ?? (unready.available ? null : unready.reason) ?? closedBecause,
+  })
+  const stable = rail === null ? null : inDollars(rail)
+  const channel = market.channels == null ? null : inDollars(market.channels)
   const reason = stable !== null && stable.reason === null ? null : native.reason
-  return { priceUsdMicros, native, stable, tab: tabState(chain, market, offer), reason }
+  return { priceUsdMicros, native, stable, tab: tabState(chain, market, offer), channel, reason }
 }
 
 function nativeState(

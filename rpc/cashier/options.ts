@@ -3,8 +3,10 @@ import { formatAddress } from '../../consensus/crypto/address.ts'
 import { NATIVE_ASSET } from '../../consensus/state/table.ts'
 import { TAB_TERMS_TABLE } from '../../marketplace/ledger/tab-records.ts'
 import { needsRequest } from '../../marketplace/services/service.ts'
+import { channelOffer } from '../../marketplace/till/rails/dollar/channel/terms.ts'
 import { type DollarTerms, dollarsOf } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { NativeQuote } from '../../marketplace/till/rails/native/quote.ts'
+import { TAB_IN_FLIGHT_MAX } from '../../marketplace/till/rails/tab/settings.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
 import { coinNumber, usdNumber } from '../json/chain-json.ts'
 import { shortened } from '../json/shortened.ts'
@@ -18,11 +20,11 @@ export const STABLE_SCHEME = 'exact'
 /** Name of the native rail's network in x402 version 1, the same on every Farthing network. */
 export const NATIVE_NETWORK_WORD = 'mainnet'
 
-/** Scheme of tabs. */
+/** Scheme of tabs, and of channels of EVM networks. */
 export const TAB_SCHEME = 'batch-settlement'
 
 /** A rail, as the filter `rail` of a quote names it. */
-export type Rail = 'native' | 'stable' | 'tab'
+export type Rail = 'native' | 'stable' | 'tab' | 'channel'
 
 /** CAIP-2 name of the native rail's network. The genesis in `extra` tells the networks apart. */
 export function nativeNetwork({ network }: Pick<ChainReader, 'network'>): string {
@@ -51,7 +53,8 @@ export function resourceUrl(baseUrl: string, serviceId: string, rail?: Rail): st
 
 /**
  * The ways to pay for an offer, the stablecoin first. A filter for a rail that this node does not have does nothing; without a
- * stablecoin rail there is nothing to filter the native one from. Tabs come last, on wish only: see {@link TextFacts.withTabs}.
+ * stablecoin rail there is nothing to filter the native one from. Tabs and channels come last, on wish only: see
+ * {@link TextFacts.withTabs}.
  */
 export function paymentOptions(
   basis: OptionBasis,
@@ -60,8 +63,14 @@ export function paymentOptions(
   withTabs = false,
 ): readonly PaymentOption[] {
   const { terms } = basis.market.stable ?? {}
-  const { native, stable, tab } = state
-  const only = (rail === 'tab' ? tab === null : terms === undefined) ? undefined : rail
+  const { native, stable, tab, channel } = state
+  const isAbsent = {
+    native: terms === undefined,
+    stable: terms === undefined,
+    tab: tab === null,
+    channel: channel === null,
+  }
+  const only = rail === undefined || isAbsent[rail] ? undefined : rail
   const has = (one: Rail): boolean => only === undefined || only === one
   const options: PaymentOption[] = []
   if (terms !== undefined && stable !== null && has('stable')) options.push(dollarOption(basis, terms, stable))
@@ -72,7 +81,10 @@ export function paymentOptions(
     options.push(nativeOption(chain, { quote: native.quote, description, resource, reason: native.reason }))
   }
   const shown = tab !== null && (only === 'tab' || (withTabs && has('tab'))) ? tabOption(basis, tab) : null
-  return shown === null ? options : [...options, shown]
+  if (shown !== null) options.push(shown)
+  const isWished = only === 'channel' || (withTabs && has('channel') && channel?.reason === null)
+  if (channel !== null && isWished) options.push(channelOption(basis, channel))
+  return options
 }
 
 /** A stock client pays anything in `accepts`, so options that cannot be paid are in `offers`. */
@@ -100,8 +112,6 @@ function availability(reason: string | null): object {
   return reason === null ? { available: true } : { available: false, unavailableReason: shortReason(reason) }
 }
 
-/** Calls of one tab that the seller works on at once. */
-const IN_FLIGHT = 8
 /** Least deposit of an offer, in calls: less is not worth an opening. */
 const DEPOSIT_CALLS_MIN = 10n
 
@@ -136,7 +146,7 @@ function tabOption(
     terms: tx.tabs.terms,
     minDeposit: (wished > terms.minDeposit ? wished : terms.minDeposit).toString(),
     validUntil: price.validUntil,
-    inFlight: IN_FLIGHT,
+    inFlight: TAB_IN_FLIGHT_MAX / 8,
     priceUsd: usdNumber(price.priceUsdMicros),
     ...(reason === null ? {} : availability(reason)),
   }
@@ -155,6 +165,30 @@ function tabOption(
       extra,
     },
     v2: { scheme: TAB_SCHEME, network: nativeNetwork(chain), amount, ...paid, extra },
+  }
+}
+
+/** The offer of a call that is paid from a channel of an EVM network. */
+function channelOption({ market, offer, baseUrl }: OptionBasis, { amount, reason }: StableState): PaymentOption {
+  const { terms } = market.channels as NonNullable<MarketApi['channels']>
+  const { serviceId, description } = offer.definition
+  const { extra: ours, ...v2 } = channelOffer(terms, amount)
+  const { asset, payTo, maxTimeoutSeconds } = v2
+  const extra = { ...ours, ...(reason === null ? {} : availability(reason)) }
+  return {
+    isPayable: reason === null,
+    v1: {
+      scheme: TAB_SCHEME,
+      network: terms.network.word,
+      maxAmountRequired: amount.toString(),
+      amount: dollarsOf(terms.asset, amount),
+      resource: resourceUrl(baseUrl, serviceId, 'channel'),
+      description,
+      mimeType: 'application/json',
+      ...{ asset, payTo, maxTimeoutSeconds },
+      extra,
+    },
+    v2: { ...v2, extra },
   }
 }
 

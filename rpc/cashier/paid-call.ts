@@ -2,6 +2,7 @@ import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import type { Fault } from '../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../consensus/primitives/fault-table.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
+import type { ChannelPayment } from '../../marketplace/till/rails/dollar/channel/channel.ts'
 import type { DollarPayment } from '../../marketplace/till/rails/dollar/claim.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
 import type { MarketApi, NodeApi } from '../node/node-api.ts'
@@ -13,6 +14,7 @@ export type OfferedPayment =
   | { readonly rail: 'native'; readonly txId: TxId; readonly secret: Uint8Array | null }
   | { readonly rail: 'stable'; readonly payment: DollarPayment }
   | OfferedTab
+  | { readonly rail: 'channel'; readonly payment: ChannelPayment }
 
 /** A paid call that came over HTTP, MCP or A2A. */
 export interface PaidCallRequest {
@@ -34,13 +36,13 @@ export interface CallRoom {
 /** Outcome of a payment, for the settlement headers of x402 versions 1 and 2, for MCP and for A2A. */
 export interface Settlement {
   readonly success: boolean
-  /** Empty for a call on a tab: it has no transaction of its own. */
+  /** Empty for a call on a tab or a channel without a deposit: it has no transaction of its own. */
   readonly transaction: string
   /** On the stablecoin rail as the payment's x402 version spells it. On the native rail and on tabs always in CAIP-2. */
   readonly network: string
   readonly payer: string
-  /** Only on tabs, and always empty there: `extra.chargedAmount` says it. */
-  readonly amount?: ''
+  /** Only on tabs and channels, and empty for a call without a deposit: `extra.chargedAmount` says it. */
+  readonly amount?: string
   readonly extra?: object
 }
 
@@ -68,7 +70,7 @@ export type CallOutcome =
       readonly settlement: Settlement | null
       readonly replayed: boolean
     }
-  /** A tab is ending, because its payer asked for it. */
+  /** A tab is ending, or a channel was refunded, because its payer asked for it. */
   | { readonly is: 'closing'; readonly told: object; readonly settlement: Settlement }
   /** Refused. `charged` is false if nothing of the payment was used; null if that is unknown or the fault says it. */
   | {

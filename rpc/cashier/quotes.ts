@@ -1,6 +1,7 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { checkRequest } from '../../marketplace/services/service.ts'
+import { channelWord } from '../../marketplace/till/rails/dollar/channel/words.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
 import { httpFault } from '../contract/http-faults.ts'
 import { moment } from '../json/chain-json.ts'
@@ -89,7 +90,7 @@ export class QuoteBook {
     const extra = `"details":${JSON.stringify(cause.detail)},`
     const parts = { error, code: httpFault(cause.code).api, requestId: facts.requestId, extra }
     const body = quoteBody({ ...parts, tail: withExtra(tail, corrective) })
-    return { body, header: base64(termsText(inHeader(faultMessage(cause)), withExtra(terms, corrective))) }
+    return { body, header: base64(termsText(inHeader(wordsOf(cause)), withExtra(terms, corrective))) }
   }
 
   /** Terms in x402 version 2, for MCP, A2A and catalogues. */
@@ -99,14 +100,14 @@ export class QuoteBook {
   ): Readonly<Record<string, unknown>> {
     const { error, terms } = this.#text(offer, facts)
     const { cause, isWithheld, corrective = null } = facts
-    const message = cause === undefined ? '' : faultMessage(cause)
+    const message = cause === undefined ? '' : wordsOf(cause)
     const refusal = isWithheld ? `${asSentence(message)} Do not pay now: correct the request first.` : message
     const said = cause === undefined ? error : JSON.stringify(refusal)
     return JSON.parse(termsText(said, withExtra(terms, corrective))) as Readonly<Record<string, unknown>>
   }
 
   #text(offer: Offer, facts: TextFacts): QuoteText {
-    const { shop, stable, tabs } = this.#market
+    const { shop, stable, tabs, channels } = this.#market
     const { baseUrl, rail, resource, isWithheld = false, isPaid = false, withTabs = false } = facts
     const { serviceId } = offer.definition
     const key = `${serviceId} ${rail ?? ''} ${isWithheld} ${isPaid} ${withTabs} ${resource ?? ''} ${baseUrl}`
@@ -115,7 +116,8 @@ export class QuoteBook {
     const unready = ready.available ? '' : ready.reason
     const price = withTabs || rail === 'tab' ? tabs?.priceOf(serviceId) : undefined
     const noTabs = price !== undefined && 'reason' in price ? price.reason : ''
-    const stamp = `${head.id} ${moving} ${shop.closedBecause ?? ''} ${stable?.closedBecause ?? ''} ${unready} ${noTabs}`
+    const closed = [shop, stable, channels].map((one) => one?.closedBecause ?? '').join(' ')
+    const stamp = `${head.id} ${moving} ${closed} ${unready} ${noTabs}`
     const known = this.#texts.get(key)
     if (known?.stamp === stamp) return known
     const text = { stamp, ...this.#compose(offer, facts) }
@@ -185,7 +187,8 @@ function requestFields({ definition: { example, requestFormat } }: Offer, reason
 }
 
 /** Says that the asked rail is off; empty if it is on. */
-function railOff({ stable, tab }: OfferState, rail: Rail | undefined): string {
+function railOff({ stable, tab, channel }: OfferState, rail: Rail | undefined): string {
+  if (rail === 'channel' && channel === null) return ' (this node takes no channels: each call is paid by itself)'
   if (rail === 'stable' && stable === null) return ' (this node takes no stablecoin: its own coin is what is asked for)'
   return rail === 'tab' && tab === null ? ' (this node takes no tabs: each call is paid by itself)' : ''
 }
@@ -193,6 +196,7 @@ function railOff({ stable, tab }: OfferState, rail: Rail | undefined): string {
 /** Why an offer cannot be bought over the rails that a quote shows, or null. */
 function reasonOver(state: OfferState, rail: Rail | undefined): string | null {
   if (rail === 'tab' && state.tab !== null) return state.tab.reason
+  if (rail === 'channel' && state.channel !== null) return state.channel.reason
   if (state.stable === null || rail === undefined) return state.reason
   return state[rail]?.reason ?? null
 }
@@ -214,6 +218,11 @@ function withExtra(text: string, extra: object | null): string {
     options.map((option) => ({ ...option, extra: { ...option.extra, ...extra } }))
   const added = ['accepts', 'offers'].flatMap((name) => (name in whole ? [[name, more(whole[name] as [])]] : []))
   return JSON.stringify({ ...whole, ...Object.fromEntries(added) }).slice(1)
+}
+
+/** A refusal in the words that official clients know, where there are any: they act on them. */
+function wordsOf(cause: Fault): string {
+  return channelWord(cause) ?? faultMessage(cause)
 }
 
 /** An error as JSON, short enough for a header; the body has all of it. */

@@ -43,7 +43,7 @@ export type {
 } from './sdk/shapes.ts'
 export { NotChargedError, TabStoppedError } from './sdk/tabs/tab-errors.ts'
 /** A deposit with one agent. */
-export type { RecoverOptions, Tab } from './sdk/tabs/tab-shapes.ts'
+export type { ReceiptsOptions, RecoverOptions, Tab } from './sdk/tabs/tab-shapes.ts'
 /** Types of tabs. */
 export type {
   AutomaticTabs,

@@ -225,6 +225,8 @@ const HTTP_FAULTS = {
   'tabcall/transaction': [402, 'tab_transaction'],
   'tabcall/closing': [402, 'tab_is_closing'],
   'tabcall/expiring': [402, 'tab_expiring'],
+  'tabcall/in-flight': [402, 'tab_in_flight'],
+  'tabcall/unclaimed': [503, 'settlement_pending'],
   'tabcall/too-many-failed': [402, 'tab_calls_failed'],
   'tabcall/rolled-back': [402, 'tab_rolled_back'],
   'tabcall/seq-used': [402, 'tab_seq_used'],

@@ -34,7 +34,9 @@ export const NAMED_CALL_BODY = Type.Object({ serviceId: SERVICE_ID, ...CALL_FIEL
 const NET_QUERY = Type.Object(
   {
     net: Type.Optional(Type.String({ maxLength: 20 })),
-    rail: Type.Optional(Type.Union([Type.Literal('native'), Type.Literal('stable'), Type.Literal('tab')])),
+    rail: Type.Optional(
+      Type.Union([Type.Literal('native'), Type.Literal('stable'), Type.Literal('tab'), Type.Literal('channel')]),
+    ),
   },
   CLOSED,
 )
@@ -58,7 +60,10 @@ export const OPTION = Type.Object(
 )
 
 const RAIL = Type.Unsafe<'native' | 'stable'>({ type: 'string', enum: ['native', 'stable'] })
-const RAIL_OR_TAB = Type.Unsafe<'native' | 'stable' | 'tab'>({ type: 'string', enum: ['native', 'stable', 'tab'] })
+const RAIL_OR_TAB = Type.Unsafe<'native' | 'stable' | 'tab' | 'channel'>({
+  type: 'string',
+  enum: ['native', 'stable', 'tab', 'channel'],
+})
 
 /** `PaymentRequired` of the OpenAPI document. */
 export const QUOTE = Type.Object(
@@ -101,7 +106,7 @@ export const RECEIPT = Type.Object(
     requestHash: HEX_32,
     durationMs: COUNT,
     completedAt: MOMENT,
-    /** For a call on a tab, whose `txId` is the id of the tab. */
+    /** For a call on a tab or a channel, whose `txId` is the id of the tab or the channel. */
     tab: Type.Optional(TAB_RECEIPT),
     proof: Type.Optional(Type.Object({ header: HEX, index: COUNT, count: COUNT, siblings: Type.Array(HEX_32) })),
   },

@@ -49,6 +49,7 @@ export async function knownPaymentOf(
   if (market === null) return null
   if (payment.rail === 'stable') return knownAuthorization(market, payment.payment, idempotencyKey)
   if (payment.rail === 'tab') return knownVoucher(market, payment.payment)
+  if (payment.rail === 'channel') return null
   const { txId, secret } = payment
   if (secret === null) return null
   const opener = openerOf(secret)

@@ -19,6 +19,7 @@ import type { Workshop } from '../../marketplace/till/workshop.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import type { RemoteWork } from '../../miner/remote-work.ts'
 import type { DashboardApi } from '../chat/dashboard/desk.ts'
+import type { ChannelDesk } from './channel-desk.ts'
 import type { NetworkApi } from './network.ts'
 import type { TabDesk } from './tab-desk.ts'
 
@@ -36,6 +37,8 @@ export interface MarketApi {
   readonly stable: DollarRail | null
   /** Null if this node takes no tabs. */
   readonly tabs: TabDesk | null
+  /** Null or absent if this node takes no channels of an EVM network. */
+  readonly channels?: ChannelDesk | null
 }
 
 /** The facilitator, as the API sees it, and what it quotes with. */
@@ -64,6 +67,8 @@ export interface ChatApi {
   readonly keys: ChatKeys
   readonly info: ChatInfo
   readonly tokensMax: number
+  /** Time for all stages of an answer. */
+  readonly budgetMs: number
   /**
    * Admits one more chat; null if there are too many, or the node stops. The returned function must be called once,
    * when the chat is over. `end` is called if it must end early.

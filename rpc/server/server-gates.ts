@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { OfferedPayment } from '../cashier/paid-call.ts'
+import { hasPayment } from '../chat/tab/wants-tab.ts'
 import type { RateBucket } from '../contract/route.ts'
 import { Burdens } from '../edge/burdens.ts'
 import { carriedPayment, knownPaymentOf } from '../edge/carried-payment.ts'
@@ -22,7 +23,13 @@ declare module 'fastify' {
     /** Set if the route speaks JSON-RPC, whose messages may carry a payment. */
     dialect?: 'json-rpc'
     isOpenAi?: true
+    /** Set if a request of the route may carry a payment from a tab, in a header. */
+    takesTabs?: true
     takesForm?: true
+  }
+  interface FastifyRequest {
+    /** The body as it came, on routes that take tabs: a voucher commits to it. */
+    bodyText?: string
   }
 }
 
@@ -216,15 +223,16 @@ export class Gates {
     if (refusal?.code === 'rpc/busy') this.#options.onShed?.(kind === 'unread' ? WORK_OF[bucketOf(request)] : kind)
   }
 
-  #mayBePaid({ routeOptions }: FastifyRequest): boolean {
-    const { isPaid, dialect } = routeOptions.config ?? {}
-    return this.#node.market !== null && (isPaid === true || dialect !== undefined)
+  #mayBePaid({ routeOptions, headers }: FastifyRequest): boolean {
+    const { isPaid, dialect, takesTabs } = routeOptions.config ?? {}
+    if (this.#node.market === null) return false
+    return isPaid === true || dialect !== undefined || (takesTabs === true && hasPayment(headers))
   }
 
   #paymentOf(request: FastifyRequest): OfferedPayment | null {
-    const { isPaid, dialect } = request.routeOptions.config ?? {}
-    if (isPaid !== true && dialect === undefined) return null
-    const { body } = request
+    const { isPaid, dialect, takesTabs } = request.routeOptions.config ?? {}
+    if (isPaid !== true && dialect === undefined && takesTabs !== true) return null
+    const body = takesTabs === true ? undefined : request.body
     return carriedPayment(this.#node.market, { headers: textHeaders(request), body, door: dialect ?? 'plain' })
   }
 

@@ -320,10 +320,11 @@ async function openMarket(
   const tabParts = { options, chain, mempool, market: market.value, signer: receipts.value, onFault }
   // Also where no new tabs are taken: those that are open are claimed and closed.
   const tabRail = openTabRail({ ...tabParts, store: tabs.value.store }, stops)
-  const rail = await openDollarRail({ options, chain, market: market.value, onFault }, stops)
+  const railParts = { options, chain, market: market.value, tabs: tabs.value, signer: receipts.value, onFault }
+  const rail = await openDollarRail(railParts, stops)
   if (!rail.ok) return rail
-  const rails = { stable: rail.value?.dollar ?? null, rail: rail.value, tabs: tabRail.counter, tabRail }
-  return ok({ ...market.value, ...rails })
+  const { dollar: stable = null, channels = null } = rail.value ?? {}
+  return ok({ ...market.value, stable, channels, rail: rail.value, tabs: tabRail.counter, tabRail })
 }
 
 async function openTabStore({ openTabs, config }: DaemonOptions, stops: Stop[]): Promise<Result<OpenedTabs>> {
@@ -348,9 +349,10 @@ function receiptSigner(
 async function closeMarket(market: SellingMarket | null): Promise<void> {
   if (market === null) return
   market.shop.close('the node is stopping')
-  const tills = [market.till, market.rail?.dollar.till, market.tabRail.counter.till]
-  await Promise.race([Promise.all(tills.map((till) => till?.stop())), setTimeout(CALLS_GRACE_MS)])
-  for (const till of tills) till?.abandon()
+  const { till, rail, tabRail } = market
+  const tills = [till, rail?.dollar.till, rail?.channels?.till, tabRail.counter.till]
+  await Promise.race([Promise.all(tills.map((one) => one?.stop())), setTimeout(CALLS_GRACE_MS)])
+  for (const one of tills) one?.abandon()
 }
 
 /** Continues after a stop or crash. */

@@ -9,23 +9,27 @@ import { FacilitatorPool } from '../../marketplace/till/rails/dollar/facilitator
 import { Refunder } from '../../marketplace/till/rails/dollar/refunds.ts'
 import type { OwnOffer } from '../../marketplace/till/rails/dollar/requirements.ts'
 import type { DollarTerms } from '../../marketplace/till/rails/dollar/terms.ts'
+import type { ReceiptSigner } from '../../marketplace/till/rails/tab/tab-receipts.ts'
 import { Takeover } from '../../marketplace/till/takeover.ts'
 import { offerExtensions, offerResource } from '../../rpc/cashier/extensions.ts'
 import { resourceUrl } from '../../rpc/cashier/options.ts'
 import { EvmRpc } from '../adapters/evm-rpc.ts'
 import { HttpFacilitator } from '../adapters/facilitator-http.ts'
 import type { Checkable, ProviderFacts } from '../adapters/providers/provider.ts'
-import { type DaemonOptions, repeat, type Stop } from '../daemon/open-core.ts'
+import { type DaemonOptions, type OpenedTabs, repeat, type Stop } from '../daemon/open-core.ts'
 import { localUrl } from '../daemon/own-url.ts'
 import { systemClock, systemTimers } from '../daemon/runtime.ts'
 import { folderPaths, storageFault } from '../storage/folder.ts'
 import { watchProviders } from '../telemetry/provider-log.ts'
+import { type ChannelParts, openChannelRail, type RunningChannels } from './channel-rail.ts'
 import { dollarTerms, facilitatorAuth, refundWallet } from './dollar-terms.ts'
 import type { Market } from './open-market.ts'
 
 /** The stablecoin rail, with what the daemon starts. */
 export interface RunningRail {
   readonly dollar: DollarRail
+  /** Null if the operator takes no channels. */
+  readonly channels: RunningChannels['counter'] | null
   /** Takes up claims of earlier runs, and begins to ask facilitators. */
   readonly start: () => Promise<void>
   readonly providers: Pick<Checkable, 'facts'>
@@ -37,6 +41,9 @@ export interface RailParts {
   readonly options: DaemonOptions
   readonly chain: Chain
   readonly market: Market
+  readonly tabs: OpenedTabs
+  /** Signs receipts of calls on channels. */
+  readonly signer: ReceiptSigner
   readonly onFault: (area: string, cause: Fault) => void
 }
 
@@ -58,9 +65,14 @@ export async function openDollarRail(parts: RailParts, stops: Stop[]): Promise<R
   if (!opened.ok) return opened
   const store = opened.value
   stops.push(() => store.close())
-  const built = await build(parts, terms.value, store)
+  const auth = await facilitatorAuth(config.stable)
+  if (!auth.ok) return auth
+  const basis = { terms: terms.value, auth: auth.value }
+  const built = await build(parts, basis, store)
   if (!built.ok) return built
   const { dollar, pool } = built.value
+  const channels = await openChannelRail({ ...parts, ...basis }, stops)
+  if (!channels.ok) return channels
   const takeover = store.shared === undefined ? null : new Takeover(store.shared, systemTimers)
   takeover?.join(dollar.till)
   stops.push(() => takeover?.stop())
@@ -79,6 +91,7 @@ export async function openDollarRail(parts: RailParts, stops: Stop[]): Promise<R
     stops.push(watchProviders([facilitators], pool.start(), options))
     await unlessAway(async () => ok(await dollar.till.resume()))
     takeover?.start()
+    await channels.value?.start()
   }
   const warnings = (): readonly string[] => {
     const { refundsOwed, arrivals } = dollar.figures
@@ -92,7 +105,7 @@ export async function openDollarRail(parts: RailParts, stops: Stop[]): Promise<R
           ]),
     ]
   }
-  return ok({ dollar, start, providers: facilitators, warnings })
+  return ok({ dollar, channels: channels.value?.counter ?? null, start, providers: facilitators, warnings })
 }
 
 async function openStore({
@@ -108,18 +121,16 @@ async function openStore({
 
 async function build(
   { options, chain, market, onFault }: RailParts,
-  terms: DollarTerms,
+  { terms, auth }: Pick<ChannelParts, 'terms' | 'auth'>,
   store: DollarClaimStore,
 ): Promise<Result<{ readonly dollar: DollarRail; readonly pool: FacilitatorPool }>> {
   const { config, logger, onFatal } = options
   const { facilitators, rpcUrl, refundKeyFile } = config.stable
-  const auth = await facilitatorAuth(config.stable)
-  if (!auth.ok) return auth
   const wallet = await refundWallet(refundKeyFile, terms)
   if (!wallet.ok) return wallet
   const { network } = terms
   const [clock, timers] = [systemClock, systemTimers]
-  const all = facilitators.map((url) => new HttpFacilitator(url, auth.value.get(url)))
+  const all = facilitators.map((url) => new HttpFacilitator(url, auth.get(url)))
   const pool = new FacilitatorPool({ facilitators: all, network, clock, timers })
   const ledger = rpcUrl === null ? null : new EvmRpc(rpcUrl, network.chainId, () => clock.now())
   const shared = { store, facilitators: pool, ledger, clock, timers, onError: onFatal }

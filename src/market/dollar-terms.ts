@@ -148,12 +148,18 @@ function withoutSlash(url: string): string {
 /** The wallet that pays refunds; null without a key. Faults: `config/file`. */
 export async function refundWallet(path: string | null, terms: DollarTerms): Promise<Result<RefundWallet | null>> {
   if (path === null) return ok(null)
+  const hex = await evmKeyIn(path)
+  if (!hex.ok) return hex
+  const key = fromHex(hex.value)
+  return ok({ address: evmAddressOf(key) as string, sign: (message) => signDigest(key, digestOf(terms, message)) })
+}
+
+/** The key of an EVM account in a file of 64 hex digits. Faults: `config/file`. */
+export async function evmKeyIn(path: string): Promise<Result<string>> {
   const content = await readFile(path, 'utf8').catch(() => null)
   if (content === null) return fail(fault('config/file', { path, reason: 'it cannot be read' }))
   const hex = content.trim().toLowerCase().replace(/^0x/, '')
-  const key = isHex(hex, 32) ? fromHex(hex) : null
-  const address = key === null ? null : evmAddressOf(key)
-  if (key === null || address === null)
-    return fail(fault('config/file', { path, reason: 'it does not hold a key of 64 hex digits' }))
-  return ok({ address, sign: (message) => signDigest(key, digestOf(terms, message)) })
+  return isHex(hex, 32) && evmAddressOf(fromHex(hex)) !== null
+    ? ok(hex)
+    : fail(fault('config/file', { path, reason: 'it does not hold a key of 64 hex digits' }))
 }

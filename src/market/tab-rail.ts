@@ -53,6 +53,7 @@ export function openTabRail(
   const claimer = new Claimer({
     ...{ chain, shop, store, sender, sink: mempool, clock: systemClock },
     onFault: (cause) => onFault('claims of tabs', cause),
+    riskLimit: () => rail.unclaimedMost,
     isHeld: () => takeover !== null && takeover.heldBecause !== null,
   })
   takeover?.join(rail.till)

@@ -17,6 +17,7 @@ export function folderPaths(dataDir: string) {
     market: join(dataDir, 'market'),
     stable: join(dataDir, 'market-stable'),
     marketTabs: join(dataDir, 'market-tabs'),
+    channelKey: join(dataDir, 'channel.key'),
     chatKeys: join(dataDir, 'chat-keys'),
     facilitator: join(dataDir, 'facilitator'),
     mempool: join(dataDir, 'mempool.bin'),

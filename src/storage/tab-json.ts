@@ -62,6 +62,11 @@ export function callRowOf<C extends TabCallRow>(text: string): C {
   return row.receipt === undefined ? { ...row, voucher } : { ...row, voucher, receipt: receiptOf(row.receipt) }
 }
 
+/** What was charged for a call, in millionths of a dollar. */
+export function paidMicros({ price, priceUsdMicros }: Pick<TabCallRow, 'price' | 'priceUsdMicros'>, charged: bigint): bigint {
+  return price === '0' ? 0n : (BigInt(priceUsdMicros) * charged) / BigInt(price)
+}
+
 /** JSON text of a claim. */
 export function claimRowText(claim: TabClaimRow): string {
   const entries = claim.entries.map((entry) => ({ ...entry, claimed: `${entry.claimed}` }))

@@ -375,6 +375,14 @@ export function tabStoreSuite(name: string, make: () => TabStoreFixture): void {
         expect(await store.prune(0, 0)).toBe(2)
       })
 
+      it('results of a payer that holds most of them before those of others', async () => {
+        await deliver(1, { tab: 2, caller: '22'.repeat(32) }, { result, finishedAtMs: 1 })
+        for (let seq = 1; seq <= 40; seq++) await deliver(seq, {}, { result, finishedAtMs: 1 + seq })
+        expect(await store.prune(0, 38 * 302)).toBe(3)
+        expect((await kept(40))[0]).toBe(4)
+        expect(await store.call(tabIdOf(2), 1)).toMatchObject({ result })
+      })
+
       it('everything of a tab some time after its end', async () => {
         await deliver(1, {}, { finishedAtMs: 5 })
         await deliver(1, { tab: 2 }, { finishedAtMs: 5 })

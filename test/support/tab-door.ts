@@ -9,7 +9,7 @@ import { encodeTransaction, type Transaction } from '../../consensus/tx/transact
 import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
 import { TabCounter } from '../../rpc/market/tab-counter.ts'
-import type { MarketApi, NodeApi } from '../../rpc/node/node-api.ts'
+import type { ChatApi, MarketApi, NodeApi } from '../../rpc/node/node-api.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../rpc/server/limits.ts'
 import { createServer } from '../../rpc/server/server.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
@@ -83,6 +83,7 @@ export class TabPayer {
 export interface DoorParts extends TabShopParts {
   readonly stable?: DollarRail
   readonly limits?: Partial<HttpLimits>
+  readonly chat?: ChatApi
 }
 
 const opened: TabDoor[] = []
@@ -114,7 +115,7 @@ export class TabDoor {
     opened.push(this)
   }
 
-  static async open({ stable, limits = {}, ...parts }: DoorParts = {}): Promise<TabDoor> {
+  static async open({ stable, limits = {}, chat, ...parts }: DoorParts = {}): Promise<TabDoor> {
     const checks = { count: 0 }
     const backend = {
       verifyEd25519: (...signed: Parameters<typeof NATIVE_BACKEND.verifyEd25519>): boolean => {
@@ -130,7 +131,7 @@ export class TabDoor {
     const { market, rail, store } = shop
     const { chain } = market.test
     const tabs = new TabCounter({ rail, chain, store, shop: market.shop, backend })
-    const node = nodeOf(market, { tabs, stable: stable ?? null })
+    const node = { ...nodeOf(market, { tabs, stable: stable ?? null }), chat: chat ?? null }
     const errors: unknown[] = []
     const reports: unknown[] = []
     const app = await createServer(node, {

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { ModelAnswer } from '../../ports/models.ts'
@@ -6,6 +6,7 @@ import type { ServiceContext } from '../context.ts'
 import { delivered, ENGINE_ENVELOPE, engineEnvelope } from '../envelope.ts'
 import { unusable } from '../requests.ts'
 import { defineService } from '../service.ts'
+import { PRICE_UNITS, tokenUnits } from './token-price.ts'
 
 const ID = 'node-llm-chat' as ServiceId
 const REQUEST_CHARS_MAX = 8_000
@@ -84,4 +85,5 @@ export const llmChat = defineService<string, typeof RESULT>({
   ready: ({ outside }) => outside.models.readiness(ROLE),
   resultSchema: RESULT,
   execute: chat,
+  usedOnTab: (result) => ({ times: tokenUnits((result as Static<typeof RESULT>).usage), of: PRICE_UNITS }),
 })

@@ -176,7 +176,7 @@ export class AgentClient {
     }
     this.#payer = new Payer(parts)
     const inTurn: Payer['inTurn'] = (work) => this.#payer.inTurn(work)
-    const more = { transport: this.#transport, inTurn, patience: () => this.#patience() }
+    const more = { transport: this.#transport, inTurn, patience: (ofCall?: AbortSignal) => this.#patience(ofCall) }
     this.#tabs = new Tabs({ ...parts, ...more }, options.tabs ?? null, parts.ceilings.perCall)
   }
 
@@ -248,7 +248,7 @@ export class AgentClient {
     const quote = await this.quote(serviceId, request)
     const { record } = await this.#payer.pay(quote)
     const answer = await this.#settle<R>(record)
-    this.#tabs.counted(serviceId, quote.agentId)
+    this.#tabs.counted(quote.agentId, serviceId)
     return answer
   }
 
@@ -404,6 +404,7 @@ export class AgentClient {
     return {
       ...this.#place,
       payer: this.#payer,
+      tabs: this.#tabs,
       patience: (signal) => this.#patience(signal),
       note: (payment, state) => this.#note(payment, state),
     }

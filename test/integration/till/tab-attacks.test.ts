@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { verifyTabSignature } from '../../../consensus/crypto/tab-signing.ts'
 import { fromHex, ZERO_HEX_32 } from '../../../consensus/primitives/bytes.ts'
 import type { Hash } from '../../../consensus/primitives/ids.ts'
@@ -6,7 +6,7 @@ import type { Result } from '../../../consensus/primitives/result.ts'
 import { encodeTabReceipt, tabReceiptMessage, voucherMessage } from '../../../consensus/tx/tab-messages.ts'
 import type { Settled } from '../../../marketplace/till/rail.ts'
 import { WRONG_SIGNATURES } from '../../../marketplace/till/rails/tab/bad-vouchers.ts'
-import { UNCHARGED } from '../../../marketplace/till/rails/tab/settings.ts'
+import { TAB_IN_FLIGHT_MAX, UNCHARGED } from '../../../marketplace/till/rails/tab/settings.ts'
 import type { SignedTabReceipt, TabPaidCall } from '../../../marketplace/till/rails/tab/tab-call.ts'
 import type { AnsweredTabRow } from '../../../marketplace/till/rails/tab/tab-store.ts'
 import { NATIVE_BACKEND } from '../../../src/crypto/native-backend.ts'
@@ -131,6 +131,37 @@ describe('attacks on tabs', () => {
     expect(await shop.rail.stateOf(tab.tabId)).toMatchObject({ charged: price * 3n, receipts: 3 })
   })
 
+  it('13: a tab has only so many calls under way, and takes more when they have ended', async () => {
+    const shop = await TabShop.open()
+    const tab = await shop.openTab({}, 6)
+    shop.market.workbench.hold()
+    const held = Array.from({ length: TAB_IN_FLIGHT_MAX }, (_, i) => settle(shop, shop.order(tab, `ok:${i}`)))
+    const late = await shop.settle(tab, 'ok:late')
+    expect(late).toMatchObject({ fault: { code: 'tabcall/in-flight', detail: { most: TAB_IN_FLIGHT_MAX } } })
+    shop.market.workbench.release()
+    expect(new Set(await Promise.all(held))).toEqual(new Set(['answered']))
+    expect(await settle(shop, shop.order(tab, 'ok:later'))).toBe('answered')
+  })
+
+  it('13: calls that waited for one block are no more than that either', async () => {
+    const confirmationSteps = [{ belowUsdMicros: 10_000_000n, confirmations: 1 }]
+    const shop = await TabShop.open({ settings: { confirmationSteps } })
+    const tab = await shop.opening()
+    await shop.market.submit(tab.opening)
+    shop.market.workbench.hold()
+    const ceiling = 100_000_000n
+    const calls = Array.from({ length: TAB_IN_FLIGHT_MAX + 6 }, (_, i) =>
+      shop.order(tab, `ok:${i}`, { ceiling, transaction: tab.tabId }),
+    )
+    const told = calls.map((call, i) => settle(shop, { ...call, from: { address: `${i}`, network: `${i}` } }))
+    await shop.market.mine([tab.opening])
+    await vi.waitFor(() => expect(shop.market.workbench.begun.length).toBeGreaterThan(0))
+    shop.market.workbench.release()
+    const codes = await Promise.all(told)
+    expect(codes.filter((code) => code === 'answered').length).toBeLessThanOrEqual(TAB_IN_FLIGHT_MAX)
+    expect(codes.filter((code) => code === 'tabcall/in-flight').length).toBeGreaterThanOrEqual(6)
+  })
+
   it('14: holes in the numbers end at a window of 256, and can be filled', async () => {
     const shop = await TabShop.open()
     const tab = await shop.openTab({}, 6)
@@ -182,6 +213,18 @@ describe('attacks on tabs', () => {
     const codes: string[] = []
     for (let i = 0; i < 10; i++) codes.push(await settle(shop, { ...wrong, from: at('198.18.0.1') }))
     expect(codes.filter((code) => code === 'tabcall/signature')).toHaveLength(WRONG_SIGNATURES.spared)
+  })
+
+  it('15: another client at the address of a payer does not keep it from calls that it goes on with', async () => {
+    const shop = await TabShop.open()
+    const tab = await shop.openTab({}, 6)
+    const from = { address: '192.0.2.1', network: '192.0.2.1' }
+    for (let i = 0; i < 5; i++) expect(await settle(shop, { ...shop.order(tab, `ok:${i}`), from })).toBe('answered')
+    const wrong = shop.order(tab, 'ok', { seq: 99, ceiling: 9_000_000n, seed: new Uint8Array(32) })
+    for (let i = 0; i < WRONG_SIGNATURES.ofClient; i++) await settle(shop, { ...wrong, from })
+    expect(await settle(shop, { ...shop.order(tab, 'ok:on'), from })).toBe('answered')
+    for (let i = 0; i < 6; i++) await settle(shop, { ...wrong, from })
+    expect(await settle(shop, { ...wrong, from })).toBe('tabcall/failing')
   })
 
   it('15: the request of a stranger is not read before its signature', async () => {

@@ -43,6 +43,8 @@ export interface ShopOptions {
   readonly network?: TestNetwork
   /** Keys that facilitators require. The daemon gets them in a file. */
   readonly keys?: Keys
+  /** Whether its facilitators take channels. */
+  readonly takesChannels?: boolean
 }
 
 /** A call paid over the stablecoin rail, as in `/api/x402/requests`. */
@@ -89,11 +91,11 @@ export class Shop {
   /** Starts chain, facilitators and daemon. {@link close} ends them. */
   static async open(
     workshop: Workshop,
-    { facilitators = 1, env = {}, network = BASE_SEPOLIA, keys = {} }: ShopOptions = {},
+    { facilitators = 1, env = {}, network = BASE_SEPOLIA, keys = {}, takesChannels = false }: ShopOptions = {},
   ): Promise<Shop> {
     const chain = await LocalChain.start(network)
     const started: LocalFacilitator[] = []
-    for (let i = 0; i < facilitators; i++) started.push(await LocalFacilitator.start(chain, keys))
+    for (let i = 0; i < facilitators; i++) started.push(await LocalFacilitator.start(chain, keys, takesChannels))
     const shop = new Shop({ chain, facilitators: started, workshop, env })
     await shop.#publish()
     shop.#configure(keys)

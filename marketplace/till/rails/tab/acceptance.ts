@@ -16,9 +16,9 @@ import { workBlocks } from '../native/quote.ts'
 import type { BadVouchers } from './bad-vouchers.ts'
 import type { Deposits } from './deposits.ts'
 import { NEW_WINDOW, nextSeqOf, standingOf } from './seq-window.ts'
-import { TAB_MARGIN_BLOCKS, UNCHARGED } from './settings.ts'
+import { TAB_IN_FLIGHT_MAX, TAB_MARGIN_BLOCKS, UNCHARGED } from './settings.ts'
 import type { HeldVoucher, TabPaidCall } from './tab-call.ts'
-import type { PriceInForce, TabPrices } from './tab-price.ts'
+import { type PriceInForce, priceOfRequest, type TabPrices } from './tab-price.ts'
 import type { AnsweredTabRow, ReservedTabCall, TabCallRow, TabRow, TabStore } from './tab-store.ts'
 import type { VoucherChecks } from './voucher-checks.ts'
 
@@ -45,6 +45,8 @@ export interface AcceptanceParts {
   readonly deposits: Deposits
   readonly bad: BadVouchers
   readonly checks: Pick<VoucherChecks, 'verdictOn'>
+  /** Calls on a tab that this process works on. */
+  readonly underWay: (tabId: TxId) => number
 }
 
 type TabVerdict = Verdict<TabCallRow, AnsweredTabRow>
@@ -68,14 +70,15 @@ export function judgeTabCall(parts: AcceptanceParts, order: TabOrder): TabVerdic
   if (tab === undefined) return told(fault('tabcall/unknown', { tabId }))
   const row = store.peek(tabId)
   const known = { tabId, tab, row }
-  const unfit =
-    whyNoTab(parts, known, offer.definition.timeoutMs) ?? whyTooManyFailed(chain, known) ?? whyNoSeq(order, row)
+  const unfit = whyNoTab(parts, known, offer.definition.timeoutMs) ?? whyTooMany(parts, known) ?? whyNoSeq(order, row)
   if (unfit !== null) return told(unfit)
   const { serviceId } = offer.definition
-  const price = parts.prices.inForce(serviceId)
-  if (price === null) return told(fault('service/unavailable', { serviceId, reason: reasonOf(parts, order) }))
+  const perCall = parts.prices.inForce(serviceId)
+  if (perCall === null) return told(fault('service/unavailable', { serviceId, reason: reasonOf(parts, order) }))
+  const price = priceOfRequest(perCall, offer.definition, asked.input)
   const { charged = 0n, reserved = 0n } = row ?? {}
-  const sum = (tab.claimed > charged ? tab.claimed : charged) + reserved + price.amount
+  const used = (tab.claimed > charged ? tab.claimed : charged) + reserved
+  const sum = used + price.amount
   const short = whyTooLow(order, { tab, row, sum })
   if (short !== null) return told(short)
   const limit = parts.deposits.limitOf(tabId, tab, sum)
@@ -86,6 +89,8 @@ export function judgeTabCall(parts: AcceptanceParts, order: TabOrder): TabVerdic
   // Reading the request may take milliseconds, which a stranger could ask for.
   const refused = whyNotSigned(parts, order, tab) ?? shop.whyNotServed(offer, asked)
   if (refused !== null) return told(refused)
+  if (used - tab.claimed >= parts.deposits.unclaimedMost)
+    return { is: 'wait', why: fault('tabcall/unclaimed', { tabId }) }
   // Counted in this step, since other calls that waited for this block are judged right after.
   parts.deposits.take(tabId, tab, sum)
   return { is: 'take', claim: newCall(parts, order, { tab, price }) }
@@ -120,8 +125,9 @@ export function whyNoTab(
   return lost > tab.receipts ? fault('tabcall/rolled-back', { tabId, receipt: lost }) : null
 }
 
-/** Why a tab takes no more calls for now: too many of its calls were free. */
-function whyTooManyFailed({ head }: Pick<Chain, 'head'>, { tabId, tab, row }: KnownTab): Fault | null {
+/** Why a tab takes no more calls for now: too many are under way, or were free. */
+function whyTooMany({ chain: { head }, underWay }: AcceptanceParts, { tabId, tab, row }: KnownTab): Fault | null {
+  if (underWay(tabId) >= TAB_IN_FLIGHT_MAX) return fault('tabcall/in-flight', { tabId, most: TAB_IN_FLIGHT_MAX })
   const { receipts = 0, uncharged = 0 } = row ?? {}
   const { atFirst, perCharged, blocksEach } = UNCHARGED
   const byAge = Math.floor((head.header.height - tab.openedAt) / blocksEach)

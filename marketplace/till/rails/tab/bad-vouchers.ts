@@ -11,25 +11,31 @@ import { ClientCounts, RecentCounts } from '../../client-counts.ts'
 export const WRONG_SIGNATURES = { ofClient: 30, ofTab: 120, spared: 3, withinMs: 60_000 } as const
 const NAMES_MAX = 10_000
 const GOOD_CLIENTS_MAX = 10_000
+/** Good signatures that are counted for a client. */
+const GOOD_MAX = 200
 
 /**
  * Bounds the signatures that are checked in vain. Ids of tabs are public, so another party can use up what is borne for a tab. That binds
- * only clients that sent wrong ones themselves: not the payer, also when it calls for the first time or from a new address.
+ * only clients that sent wrong ones themselves: not the payer, also when it calls for the first time or from a new address. Each good
+ * signature allows a client one more wrong one: payers share addresses with others.
  */
 export class BadVouchers {
   readonly #ofClient: ClientCounts
+  readonly #goodOfClient: ClientCounts
   readonly #ofTab: RecentCounts
   readonly #good = new LruSet<string>(GOOD_CLIENTS_MAX)
 
   constructor(clock: Clock) {
     const { ofClient, ofTab, withinMs } = WRONG_SIGNATURES
-    this.#ofClient = new ClientCounts(clock, { most: ofClient, withinMs, namesMax: NAMES_MAX })
-    this.#ofTab = new RecentCounts(clock, { most: ofTab, withinMs, namesMax: NAMES_MAX })
+    const bounds = { withinMs, namesMax: NAMES_MAX }
+    this.#ofClient = new ClientCounts(clock, { ...bounds, most: ofClient + GOOD_MAX })
+    this.#goodOfClient = new ClientCounts(clock, { ...bounds, most: GOOD_MAX })
+    this.#ofTab = new RecentCounts(clock, { ...bounds, most: ofTab })
   }
 
   /** Milliseconds until a signature for this tab from this client is checked again; 0 if it is checked now. */
   waitMs(tabId: TxId, from: Holder | undefined): number {
-    const clientMs = from === undefined ? 0 : this.#ofClient.waitMs(from, WRONG_SIGNATURES.ofClient)
+    const clientMs = from === undefined ? 0 : this.#ofClient.waitMs(from, WRONG_SIGNATURES.ofClient, this.#goodOfClient)
     if (clientMs > 0) return clientMs
     const tabMs = this.#ofTab.waitMs(tabId)
     return tabMs > 0 && (this.isRegular(tabId, from) || this.#isSpared(from)) ? 0 : tabMs
@@ -42,6 +48,7 @@ export class BadVouchers {
 
   good(tabId: TxId, from: Holder | undefined): void {
     this.#good.add(pair(tabId, from))
+    if (from !== undefined) this.#goodOfClient.add(from)
   }
 
   bad(tabId: TxId, from: Holder | undefined): void {

@@ -17,9 +17,9 @@ import type { Sender } from '../native/sender.ts'
 import { EntryBuilder } from './claim-entries.ts'
 import { claimFee } from './claim-fee.ts'
 import { type ClaimCandidate, type ClaimMoment, type ClaimOrder, claimsDue, feeBudget } from './claim-policy.ts'
-import { MinedClaims } from './mined-claims.ts'
+import { keepOnly, MinedClaims } from './mined-claims.ts'
 import { TabEnds } from './tab-ends.ts'
-import type { TabClaimRow, TabRow, TabStore } from './tab-store.ts'
+import { isTab, type TabClaimRow, type TabRow, type TabStore } from './tab-store.ts'
 
 /** What the claimer works with. */
 export interface ClaimerDependencies {
@@ -105,7 +105,8 @@ export class Claimer {
     // Where replicas share a store, the one that looks for claims keeps the others from it.
     if (!shop.maySettle) return shop.agent === undefined ? undefined : onFault(fault('tab/foreign'))
     const waiting = await this.#waiting()
-    const rows = await store.unclaimed()
+    const rows = (await store.unclaimed()).filter(isTab)
+    keepOnly(this.#oldest, new Set(rows.map(({ tabId }) => tabId)))
     await this.#mined.note(rows)
     await this.#ends.note(rows)
     const taken = new Set(waiting.flatMap(({ entries }) => entries.map(({ tabId }) => tabId)))
@@ -119,7 +120,9 @@ export class Claimer {
   async #waiting(): Promise<readonly TabClaimRow[]> {
     const { chain, store, sender, sink } = this.#deps
     const waiting: TabClaimRow[] = []
-    for (const row of await store.claims()) {
+    const claims = await store.claims()
+    this.#mined.keep(claims)
+    for (const row of claims) {
       const minedAt = chain.database.location(row.txId)?.height
       if (minedAt !== undefined) {
         this.#mined.judge(row, minedAt)

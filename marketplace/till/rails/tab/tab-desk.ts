@@ -3,7 +3,7 @@ import type { TxId } from '../../../../consensus/primitives/ids.ts'
 import { TABS } from '../../../ledger/tab-records.ts'
 import type { ClaimKind, TillStore } from '../../claim-store.ts'
 import type { Deposits } from './deposits.ts'
-import { callIdOf, isAnswered, type ReservedTabCall, type TabCallRow, type TabStore } from './tab-store.ts'
+import { callIdOf, isAnswered, isTab, type ReservedTabCall, type TabCallRow, type TabStore } from './tab-store.ts'
 
 /** Calls on tabs, as the till knows them. */
 export const TAB_CALLS: ClaimKind<TabCallRow> = {
@@ -50,7 +50,7 @@ export class TabDesk implements TillStore<TabCallRow> {
     return this.#store.begin(next as ReservedTabCall)
   }
 
-  open(): Promise<readonly TabCallRow[]> {
-    return this.#store.open()
+  async open(): Promise<readonly TabCallRow[]> {
+    return (await this.#store.open()).filter(isTab)
   }
 }

@@ -1,15 +1,15 @@
 import { type Pacer, runPaced } from '../../../../consensus/chain/ports.ts'
 import type { SignatureBackend } from '../../../../consensus/crypto/hybrid.ts'
+import type { Amount } from '../../../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import type { TxId } from '../../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
 import { requestCommitment } from '../../../../consensus/tx/request-hash.ts'
 import { TAB_TERMS_TABLE, TABS } from '../../../ledger/tab-records.ts'
 import type { ServiceDefinition } from '../../../services/service.ts'
-import { ClaimsAway, runsOf } from '../../claim-store.ts'
+import { addTo } from '../../client-counts.ts'
 import type { Caller } from '../../failing-callers.ts'
 import type { Ended, Gate, Held, Rail, Settled, Steps, Task, Verdict } from '../../rail.ts'
-import { RUNS_MAX } from '../../settings.ts'
 import type { TransactionSink } from '../../shop.ts'
 import { Till, type TillDependencies } from '../../till.ts'
 import type { ValueAtRisk } from '../native/payment.ts'
@@ -25,23 +25,15 @@ import {
   whyNoTab,
 } from './acceptance.ts'
 import { BadVouchers } from './bad-vouchers.ts'
-import { endOf } from './call-end.ts'
-import { CommitGroups } from './commit-groups.ts'
+import { answerOf, CallWork, takenCall, whyNotRunAgain } from './call-work.ts'
 import { Deposits } from './deposits.ts'
+import { TAB_IN_FLIGHT_MAX } from './settings.ts'
 import type { SignedTabReceipt, TabPaidCall, TabPrice, TabQuery, TabState } from './tab-call.ts'
 import { TAB_CALLS, TabDesk } from './tab-desk.ts'
 import { TabPrices, type Unpriced } from './tab-price.ts'
 import { type ReceiptSigner, sealer } from './tab-receipts.ts'
 import { lostReceipt, whyNoQuery } from './tab-signatures.ts'
-import {
-  type AnsweredTabRow,
-  callIdOf,
-  type EndedTabCall,
-  isAnswered,
-  type ReservedTabCall,
-  type TabCallRow,
-  type TabStore,
-} from './tab-store.ts'
+import { type AnsweredTabRow, callIdOf, isTab, type TabCallRow, type TabStore } from './tab-store.ts'
 import { type VerifyLater, VoucherChecks } from './voucher-checks.ts'
 
 /** What the tab rail works with. */
@@ -73,9 +65,8 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   readonly signatures: BadVouchers
   readonly #parts: AcceptanceParts
   readonly #checks: VoucherChecks
-  readonly #commits: CommitGroups
-  /** Work that has ended well and is to be committed. */
-  readonly #worked = new WeakMap<TabCallRow, EndedTabCall>()
+  readonly #work: CallWork
+  readonly #underWay = new Map<string, number>()
 
   constructor(dependencies: TabRailDependencies) {
     this.#deps = dependencies
@@ -84,10 +75,12 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const prices = new TabPrices(dependencies)
     this.signatures = new BadVouchers(clock)
     const bad = this.signatures
-    this.#checks = new VoucherChecks({ ...dependencies, bad })
-    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad, checks: this.#checks }
+    const checks = new VoucherChecks({ ...dependencies, bad })
+    const underWay = (tabId: TxId): number => this.#underWay.get(tabId) ?? 0
+    this.#checks = checks
+    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad, checks, underWay }
     const isAbandoned = (): boolean => this.till.isAbandoned
-    this.#commits = new CommitGroups({ ...dependencies, seal: sealer(signer, chain.network), isAbandoned })
+    this.#work = new CallWork({ ...dependencies, seal: sealer(signer, chain.network), isAbandoned })
     this.till = new Till({ ...dependencies, store: new TabDesk(store, chain, deposits) }, this)
   }
 
@@ -135,12 +128,13 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   }
 
   answer(_: TabOrder, ended: Result<TabCallRow>, replayed: boolean): Result<Settled<AnsweredTabRow>> {
-    return ended.ok ? answer(ended.value as AnsweredTabRow, replayed) : ended
+    return ended.ok ? answerOf(ended.value as AnsweredTabRow, replayed) : ended
   }
 
-  mayBegin(call: TabCallRow, { definition: { serviceId, timeoutMs } }: Task): Gate<TabCallRow> {
+  mayBegin(call: TabCallRow, { definition }: Task): Gate<TabCallRow> {
+    const { serviceId, timeoutMs } = definition
     if (this.till.isStopped) return { is: 'later', ms: null }
-    const { chain, shop, store, clock } = this.#deps
+    const { chain, shop, store } = this.#deps
     const { tabId } = call
     const tab = chain.database.get(TABS, tabId)
     if (tab === undefined) return { is: 'refused', cause: fault('tabcall/unknown', { tabId }) }
@@ -148,59 +142,42 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     if (reason !== null) return { is: 'refused', cause: fault('service/unavailable', { serviceId, reason }) }
     const cause = whyNoTab(this.#parts, { tabId, tab, row: store.peek(tabId) }, timeoutMs)
     if (cause !== null) return { is: 'refused', cause }
-    const reserved = call as ReservedTabCall
-    return { is: 'open', begun: { ...reserved, state: 'executing', startedAtMs: clock.now(), runs: runsOf(call) } }
+    return { is: 'open', begun: this.#work.begun(call, definition) }
   }
 
   worked({ definition }: Task, caller: Caller, outcome: Result<string>): void {
     this.#deps.workshop.ended(definition, caller, outcome)
   }
 
-  /** The answer leaves only once it is on disk. The place of the work is free by then: as many calls as end may share a write. */
-  async carry(call: TabCallRow, steps: Steps<TabCallRow>): Promise<Ended<TabCallRow>> {
-    let isClaimed = false
+  async carry(call: TabCallRow, steps: Steps<TabCallRow>, order: TabOrder | null): Promise<Ended<TabCallRow>> {
+    const { tabId } = call
+    // Calls that waited for one block are all judged before the first of them begins.
+    if (order !== null && this.#parts.underWay(tabId) >= TAB_IN_FLIGHT_MAX) return null
+    addTo(this.#underWay, tabId, 1)
     try {
-      isClaimed = await steps.claim()
-      if (!isClaimed) return null
-      const worked = await steps.work()
-      const ended = worked?.ok === true ? this.#worked.get(worked.value) : undefined
-      return ended === undefined ? worked : await this.#committed(ended)
-    } catch (error) {
-      if (!(error instanceof ClaimsAway)) throw error
-      return fail(isClaimed ? this.goesOn(call) : error.fault)
+      return await this.#work.carry(steps, this.goesOn(call))
+    } finally {
+      addTo(this.#underWay, tabId, -1)
     }
   }
 
-  async end(call: TabCallRow, outcome: Result<string>): Promise<Ended<TabCallRow>> {
-    if (this.till.isAbandoned) return null
-    const { clock, shop } = this.#deps
-    const definition = shop.offer(call.serviceId)?.definition
-    const ended = endOf(call as ReservedTabCall, outcome, { definition, nowMs: clock.now() })
-    if (!outcome.ok) return this.#committed(ended)
-    this.#worked.set(call, ended)
-    return ok(call)
-  }
-
-  /** Null if the call is no longer this replica's. */
-  async #committed(ended: EndedTabCall): Promise<Ended<TabCallRow>> {
-    const answered = await this.#commits.add(ended)
-    return answered && ok(answered)
+  end(call: TabCallRow, outcome: Result<string>): Promise<Ended<TabCallRow>> {
+    return this.#work.end(call, outcome)
   }
 
   takeUp(_: TabCallRow, isInHand: boolean): boolean {
     return !isInHand
   }
 
-  whyNotResumed(call: TabCallRow, { serviceId, repeatable }: ServiceDefinition): Fault | null {
-    const mayRun = call.state === 'claimed' || (repeatable && runsOf(call) <= RUNS_MAX)
-    return mayRun ? null : fault('service/interrupted', { serviceId })
+  whyNotResumed(call: TabCallRow, definition: ServiceDefinition): Fault | null {
+    return whyNotRunAgain(call, definition)
   }
 
   async starting(): Promise<void> {
     const { chain, store, pacer } = this.#deps
     const { deposits } = this.#parts
     await runPaced(deposits.load(), pacer)
-    for (const { tabId, charged } of await store.unclaimed()) {
+    for (const { tabId, charged } of (await store.unclaimed()).filter(isTab)) {
       const tab = chain.database.get(TABS, tabId)
       if (tab !== undefined) deposits.take(tabId, tab, charged)
     }
@@ -222,6 +199,11 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const { voucher = null, lastReceipt = null } = row ?? {}
     const nextSeq = nextSeqIn(store.peek(tabId) ?? row)
     return { tabId, deposit, claimed, expiresAt, closesAt, charged, receipts, nextSeq, voucher, lastReceipt }
+  }
+
+  /** The most that may be charged on one tab and not claimed. */
+  get unclaimedMost(): Amount {
+    return this.#parts.deposits.unclaimedMost
   }
 
   /** What one call costs now, or why it has no price. */
@@ -255,14 +237,6 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   #taken(known: TabCallRow, order: TabOrder): Standing {
     const refusal = this.mayJoin({ claim: known }, order)
     if (refusal !== null) return { is: 'told', outcome: fail(refusal) }
-    if (isAnswered(known)) return { is: 'told', outcome: answer(known, true) }
-    const hasMoved = (now: TabCallRow | undefined): boolean => now === undefined || isAnswered(now)
-    return { is: 'elsewhere', waitMs: this.#deps.settings.settleWaitMs, hasMoved, why: () => this.underWay(order) }
+    return takenCall(known, { waitMs: this.#deps.settings.settleWaitMs, why: () => this.underWay(order) })
   }
-}
-
-function answer(row: AnsweredTabRow, replayed: boolean): Result<Settled<AnsweredTabRow>> {
-  const { state, result, tabId, seq } = row
-  if (state === 'delivered' && result === null) return fail(fault('tabcall/result-expired', { tabId, seq }))
-  return ok({ claim: row, replayed })
 }

@@ -35,7 +35,8 @@ export function sealer(signer: ReceiptSigner, network: SigningNetwork): SealCall
 function receiptOf(tab: TabRow, { call, charge, result, resultHash, finishedAtMs }: EndedTabCall): TabReceipt {
   const { tabId, seq, serviceId, voucher, startedAtMs = finishedAtMs } = call
   return {
-    tabId: tabId as TxId,
+    // Receipts name a channel of an EVM network without the 0x of its id.
+    tabId: tabId.replace(/^0x/, '') as TxId,
     seq,
     n: tab.receipts + 1,
     serviceId,

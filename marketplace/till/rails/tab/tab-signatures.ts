@@ -7,6 +7,7 @@ import type { Holder } from '../../../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import type { TxId } from '../../../../consensus/primitives/ids.ts'
 import { encodeTabReceipt, tabQueryMessage, tabReceiptMessage } from '../../../../consensus/tx/tab-messages.ts'
+import { tabLife } from '../../../ledger/tab-lives.ts'
 import { TABS } from '../../../ledger/tab-records.ts'
 import type { Shop } from '../../shop.ts'
 import type { BadVouchers } from './bad-vouchers.ts'
@@ -25,13 +26,16 @@ export interface TabSignatureParts {
   readonly store: Pick<TabStore, 'tab' | 'peek'>
 }
 
-/** Why a query is not answered; null if the voucher key of its tab signed it just now. */
+/**
+ * Why a query is not answered; null if the voucher key of its tab signed it just now. A tab that has ended still answers for its receipts.
+ */
 export function whyNoQuery(
   { chain, shop, clock, backend }: TabSignatureParts,
   { tabId, timeMs, signature }: TabQuery,
   what: 'state' | 'refund',
 ): Fault | null {
-  const tab = chain.database.get(TABS, tabId)
+  const open = chain.database.get(TABS, tabId)
+  const tab = open ?? (what === 'state' ? tabLife(chain.database, tabId)?.tab : undefined)
   if (tab === undefined) return fault('tabcall/unknown', { tabId })
   const { agentId } = shop.operator
   // The tab of another seller could never be claimed here, however often this node tried.

@@ -5,8 +5,9 @@ import type { SharedClaims, StoredClaim } from '../../claim-store.ts'
 import type { SeqWindow } from './seq-window.ts'
 import type { AnsweredTabCall, HeldVoucher, SignedTabReceipt } from './tab-call.ts'
 
-/** A tab as its seller keeps it. What the chain has of it is not repeated here. */
+/** A tab as its seller keeps it, or a channel of an EVM network. What the chain has of it is not repeated here. */
 export interface TabRow {
+  /** That of a channel begins with 0x: see {@link isTab}. */
   readonly tabId: TxId
   /** Sum of the charges of all answered calls. It never falls. */
   readonly charged: Amount
@@ -30,6 +31,11 @@ export interface TabRow {
   readonly finalReceipts: number
   /** When the end of the tab was final on chain; null before that. Its rows are deleted some time later. */
   readonly endedAtMs: number | null
+}
+
+/** Whether a row of the store is of a tab on the own chain. Other rows are of channels on EVM networks. */
+export function isTab({ tabId }: Pick<TabRow, 'tabId'>): boolean {
+  return !tabId.startsWith('0x')
 }
 
 interface TabCallBase extends StoredClaim {
@@ -167,7 +173,7 @@ export interface TabStore {
   dropClaim(txId: TxId): Promise<void>
 
   /**
-   * Deletes results that ended before `beforeMs` and whose receipts are final or whose tab has ended, then the oldest beyond `bytesMax`;
+   * Deletes results that ended before `beforeMs` and whose receipts are final or whose tab has ended, then those that `beyondBytes` names;
    * and everything of tabs that ended before `beforeMs`. Returns the number of results.
    */
   prune(beforeMs: number, bytesMax: number): Promise<number>

@@ -25,8 +25,8 @@ export interface TabParts extends PayerParts {
   readonly transport: Transport
   /** Runs work between payments. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>
-  /** Bounds of a wait that begins now. */
-  readonly patience: () => Patience
+  /** Bounds of a wait that begins now. `signal` is the caller's, in addition to the client's. */
+  readonly patience: (signal?: AbortSignal) => Patience
 }
 
 /** A transaction about a tab. */
@@ -53,7 +53,7 @@ export class TabPurse {
 
   constructor(parts: TabParts) {
     this.parts = parts
-    this.chain = new TabChain(parts.client, parts.transport)
+    this.chain = new TabChain(parts)
   }
 
   /** Errors: `journal_failed` if the journal keeps no notes of tabs. */

@@ -19,6 +19,13 @@ const RETRY_MS = { least: 100, most: 5_000 }
 /** Receipts of one page. */
 const PAGE = 200
 
+/** How a call gets to its seller, where that is not by this client itself. */
+export interface TabCarrier {
+  /** Sends the call with this payment once. */
+  readonly carry: (payment: Readonly<Record<string, unknown>>) => Promise<Result<NodeAnswer>>
+  readonly signal: AbortSignal | undefined
+}
+
 /** Speaks with the seller of a tab. Believes nothing, and signs nothing but queries. */
 export class TabSeller {
   readonly #parts: TabParts
@@ -44,10 +51,11 @@ export class TabSeller {
   }
 
   /** Asks with the same bytes until there is a final answer, or time is up. */
-  async call(call: CallNote, patience: Patience): Promise<Result<NodeAnswer>> {
-    const headers = paymentHeaders(tabPayment(voucherPayload(call), this.#parts.facts))
+  async call(call: CallNote, patience: Patience, carrier: TabCarrier | null): Promise<Result<NodeAnswer>> {
+    const payment = tabPayment(voucherPayload(call), this.#parts.facts)
+    const own = () => this.#post(call.serviceId, call.request, paymentHeaders(payment))
     for (let waitMs = RETRY_MS.least; ; waitMs = Math.min(2 * waitMs, RETRY_MS.most)) {
-      const answer = await this.#post(call.serviceId, call.request, headers)
+      const answer = await (carrier === null ? own() : carrier.carry(payment))
       const isFinal = answer.ok && (hasReceipt(answer.value) || isClosed(answer.value) || !isPassing(answer.value))
       if (isFinal || isOver(patience)) return answer
       const asked = answer.ok ? (answer.value.retryAfterMs ?? 0) : 0

@@ -9,6 +9,9 @@ import { isReceiptOf, isSameReceipt, receiptItem } from './tab-receipts.ts'
 import { signingNetworkOf, type TabSeller } from './tab-seller.ts'
 import type { CheckedClaim, CheckedTab, OpeningNote, TabEvidence, TabReceiptJson } from './tab-types.ts'
 
+/** Most receipts that a seller is asked for. */
+const RECEIPTS_MAX = 1_000_000
+
 /** Where a check of receipts finds what it needs. */
 export interface VerifyPlace {
   readonly purse: TabPurse
@@ -33,11 +36,8 @@ export async function checkTabReceipts(
   const claims = await claimsOf(place)
   const covered = claims.at(-1)?.receipts ?? 0
   const given = await missingFrom(own, covered, place)
-  const network = signingNetworkOf(place.purse.parts.facts)
-  const isSigned = (receipt: TabReceiptJson): Promise<boolean> => isReceiptOf(network, receiptKey, receipt)
-  const signed = await Promise.all(own.map(isSigned))
-  const goodGiven = await Promise.all(given.map(async (receipt) => ((await isSigned(receipt)) ? [receipt] : [])))
-  const all = [...own.filter((_, i) => signed[i]), ...goodGiven.flat()]
+  const signed = await signedOf(own, receiptKey, place)
+  const all = [...signed, ...(await signedOf(given, receiptKey, place))]
   const twice = twiceIn(all)
   const receipts: Receipts = new Map(all.map((receipt) => [receipt.n, receipt]))
   const broken = twice === null ? breakIn(receipts) : null
@@ -46,7 +46,7 @@ export async function checkTabReceipts(
   const missing = Array.from({ length: covered }, (_, i) => i + 1).filter((n) => !receipts.has(n))
   const roots = checked.map(({ root }) => root)
   const checks = {
-    signatures: signed.every(Boolean),
+    signatures: signed.length === own.length,
     sums: twice === null && broken === null,
     roots: roots.includes(false) ? false : roots.includes(null) ? null : true,
     claims: lie < 0,
@@ -62,6 +62,33 @@ export async function checkTabReceipts(
   return { ok: failed.length === 0, failed, checks, receipts: receipts.size, missing, claims: checked, evidence }
 }
 
+/** Receipts that only the seller has, if its key signed them. Errors: those of the seller's node. */
+export async function givenReceipts(
+  own: readonly TabReceiptJson[],
+  receiptKey: string,
+  place: VerifyPlace,
+): Promise<readonly TabReceiptJson[]> {
+  const { seller, opening, key } = place
+  const known = new Set(own.map(({ n }) => n))
+  const given = await seller.receipts(opening.tabId, key, firstMissing(known), RECEIPTS_MAX)
+  const lacking = given.filter(({ n, tabId }) => tabId === opening.tabId && !known.has(n))
+  return signedOf(lacking, receiptKey, place)
+}
+
+function firstMissing(known: ReadonlySet<number>): number {
+  for (let n = 1; ; n++) if (!known.has(n)) return n
+}
+
+async function signedOf(
+  receipts: readonly TabReceiptJson[],
+  receiptKey: string,
+  { purse }: VerifyPlace,
+): Promise<readonly TabReceiptJson[]> {
+  const network = signingNetworkOf(purse.parts.facts)
+  const good = await Promise.all(receipts.map((receipt) => isReceiptOf(network, receiptKey, receipt)))
+  return receipts.filter((_, i) => good[i])
+}
+
 async function claimsOf({ purse, opening }: VerifyPlace): Promise<readonly ClaimView[]> {
   return must(await purse.chain.claims(opening.tabId))
 }
@@ -72,8 +99,8 @@ async function missingFrom(
   { seller, opening, key }: VerifyPlace,
 ): Promise<readonly TabReceiptJson[]> {
   const known = new Set(own.map(({ n }) => n))
-  const first = Array.from({ length: covered }, (_, i) => i + 1).find((n) => !known.has(n))
-  if (first === undefined) return []
+  const first = firstMissing(known)
+  if (first > covered) return []
   const given = await seller.receipts(opening.tabId, key, first, covered - first + 1).catch(() => [])
   return given.filter(({ n, tabId }) => tabId === opening.tabId && n <= covered)
 }

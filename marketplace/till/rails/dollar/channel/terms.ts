@@ -53,9 +53,14 @@ export function correctiveOffer(
   standing: ChannelStanding,
   last: ChannelVoucher | null,
 ): ChannelOffer {
+  return { ...offer, extra: { ...offer.extra, ...correctiveExtra(standing, last) } }
+}
+
+/** What a corrective offer has more than another. */
+export function correctiveExtra(standing: ChannelStanding, last: ChannelVoucher | null): Fields {
   const voucherState =
     last === null
       ? {}
       : { voucherState: { signedMaxClaimable: last.maxClaimable.toString(), signature: last.signature } }
-  return { ...offer, extra: { ...offer.extra, channelState: channelStateJson(standing), ...voucherState } }
+  return { channelState: channelStateJson(standing), ...voucherState }
 }

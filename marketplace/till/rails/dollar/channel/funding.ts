@@ -1,0 +1,191 @@
+import type { Clock, Timers } from '../../../../../consensus/chain/ports.ts'
+import type { Holder } from '../../../../../consensus/primitives/fair-share.ts'
+import { type Fault, fault } from '../../../../../consensus/primitives/fault.ts'
+import type { TxId } from '../../../../../consensus/primitives/ids.ts'
+import { fail, ok, type Result } from '../../../../../consensus/primitives/result.ts'
+import { ClientCounts } from '../../../client-counts.ts'
+import { NO_CLIENT } from '../../../failing-callers.ts'
+import type { TabRow, TabStore } from '../../tab/tab-store.ts'
+import type { Moved } from './answers.ts'
+import type { ChainOutcome, ChannelChain, ChannelMove } from './chain.ts'
+import type { ChannelPayment, ChannelPaymentOf, ChannelState, ClaimRow } from './channel.ts'
+import { checkCeiling, refundable } from './checks.ts'
+import type { Sightings } from './sightings.ts'
+
+/** What {@link Funding} works with. */
+export interface FundingParts {
+  readonly channels: ChannelChain
+  readonly sightings: Sightings
+  readonly store: TabStore
+  readonly clock: Clock
+  readonly timers: Timers
+}
+
+/** What a refund left. */
+export interface Refunded extends Moved {
+  readonly charged: bigint
+  readonly state: ChannelState
+}
+
+/** Deposits and refunds that one client may cause within an hour: each costs the seller, or its facilitator, gas. */
+const MOVES = { most: 30, withinMs: 3_600_000, namesMax: 10_000 }
+/** Deposits that may be under way at once. */
+const UNDER_WAY_MAX = 32
+/** Looks at a channel whose transaction ended unknown, and the pause before each. */
+const LOOKS = 6
+const LOOK_MS = 2_000
+
+/** Moves deposits into channels and gives back what is left of them. One thing at a time is done with a channel. */
+export class Funding {
+  readonly #parts: FundingParts
+  readonly #busy = new Set<string>()
+  readonly #moves: ClientCounts
+
+  constructor(parts: FundingParts) {
+    this.#parts = parts
+    this.#moves = new ClientCounts(parts.clock, MOVES)
+  }
+
+  /** Whether a deposit or a refund of the channel is under way here. */
+  isBusy(channelId: string): boolean {
+    return this.#busy.has(channelId)
+  }
+
+  /**
+   * Moves a deposit that was verified. `null`: another attempt had brought the money already, so its transaction is not known. The channel's
+   * new state is seen then.
+   */
+  deposit(
+    payment: ChannelPaymentOf<'deposit'>,
+    amount: bigint,
+    from: Holder = NO_CLIENT,
+  ): Promise<Result<Moved | null>> {
+    const { channels, sightings } = this.#parts
+    const { channelId, maxClaimable } = payment.voucher
+    return this.#alone(channelId, from, async () => {
+      const before = sightings.state(channelId)
+      const outcome = await channels.deposit(payment, amount, sightings.asker(channelId as TxId, from))
+      if (outcome.is === 'done') return ok(this.#seen(channelId, outcome))
+      const isThere = ({ balance }: ChannelState): boolean =>
+        outcome.is === 'undone' ? balance >= maxClaimable : balance >= (before?.balance ?? 0n) + payment.deposit.amount
+      const now = await this.#until(payment, isThere, outcome.is === 'undone' ? 1 : LOOKS)
+      if (now === null) return fail(outcome.is === 'undone' ? outcome.cause : unverified(channelId))
+      const { transaction } = outcome.is === 'unknown' ? outcome : { transaction: null }
+      return ok(transaction === null ? null : { transaction, amount: payment.deposit.amount })
+    })
+  }
+
+  /** Gives back what is asked for, and claims what was charged with it. Faults of {@link checkCeiling} and {@link refundable}. */
+  refund(payment: ChannelPaymentOf<'refund'>, from: Holder = NO_CLIENT): Promise<Result<Refunded>> {
+    const { sightings, store } = this.#parts
+    const channelId = payment.voucher.channelId as TxId
+    return this.#alone(channelId, from, async () => {
+      const row = await store.tab(channelId)
+      if (isInUse(row) || isInUse(store.peek(channelId))) return fail(busy(channelId))
+      const state = await sightings.now(payment)
+      if (!state.ok) return state
+      const charged = chargedOf(row, state.value)
+      const wrong = checkCeiling(payment, { charged, amount: 0n, state: state.value })
+      if (wrong !== null) return fail(wrong)
+      const left = refundable(payment, { charged, state: state.value })
+      if (!left.ok) return left
+      // From here on no replica takes a call of the channel. One may have taken a call just before.
+      await store.mark(channelId, { refundAskedAtMs: this.#parts.clock.now() })
+      const marked = await store.tab(channelId)
+      if (marked !== undefined && (marked.reserved > 0n || chargedOf(marked, state.value) !== charged)) {
+        await store.mark(channelId, { refundAskedAtMs: null })
+        return fail(busy(channelId))
+      }
+      const { receipts = 0 } = marked ?? {}
+      return this.#refund(payment, { amount: left.value, charged, state: state.value, receipts })
+    })
+  }
+
+  async #refund(
+    payment: ChannelPaymentOf<'refund'>,
+    { amount, charged, state, receipts }: Leave,
+  ): Promise<Result<Refunded>> {
+    const { channels, store } = this.#parts
+    const channelId = payment.voucher.channelId as TxId
+    const claims = charged > state.totalClaimed ? [rowOf(payment, charged)] : []
+    const outcome = await channels.refund({ payment, amount, refundNonce: state.refundNonce, claims })
+    if (outcome.is === 'undone') {
+      await store.mark(channelId, { refundAskedAtMs: null })
+      return fail(outcome.cause)
+    }
+    const moved = outcome.is === 'done' ? this.#seen(channelId, outcome) : null
+    const isDone = ({ refundNonce }: ChannelState): boolean => refundNonce > state.refundNonce
+    const now = outcome.is === 'done' ? outcome.state : await this.#until(payment, isDone, LOOKS)
+    // The mark stays: until it is known whether the money left, calls would be worked on in vain.
+    if (now === null) return fail(unverified(channelId))
+    await store.mark(channelId, { refundAskedAtMs: null, finalReceipts: receipts })
+    const { transaction = null } = outcome as { readonly transaction: string | null }
+    const gone = moved ?? { transaction: transaction ?? '', amount: state.balance - now.balance }
+    return ok({ ...gone, charged, state: now })
+  }
+
+  #seen(channelId: string, { transaction, amount, state }: Extract<ChainOutcome<ChannelMove>, { is: 'done' }>): Moved {
+    this.#parts.sightings.see(channelId, state)
+    return { transaction, amount }
+  }
+
+  async #alone<T>(channelId: string, from: Holder, work: () => Promise<Result<T>>): Promise<Result<T>> {
+    if (this.#busy.has(channelId)) return fail(busy(channelId))
+    if (this.#busy.size >= UNDER_WAY_MAX)
+      return fail(fault('channel/chain-away', { detail: 'too many deposits and refunds are under way' }))
+    const waitMs = this.#moves.waitMs(from, MOVES.most)
+    if (waitMs > 0) return fail(fault('tabcall/failing', { seconds: Math.ceil(waitMs / 1_000) }))
+    this.#moves.add(from)
+    this.#busy.add(channelId)
+    try {
+      return await work()
+    } finally {
+      this.#busy.delete(channelId)
+    }
+  }
+
+  /** The channel's state once it is as expected; null if it is not after so many looks. */
+  async #until(
+    payment: ChannelPayment,
+    isExpected: (state: ChannelState) => boolean,
+    looks: number,
+  ): Promise<ChannelState | null> {
+    const { sightings, timers } = this.#parts
+    for (let left = looks; left > 0; left--) {
+      const state = await sightings.now(payment)
+      if (state.ok && isExpected(state.value)) return state.value
+      if (left > 1) await new Promise<void>((resolve) => timers.after(LOOK_MS, resolve))
+    }
+    return null
+  }
+}
+
+interface Leave {
+  readonly amount: bigint
+  readonly charged: bigint
+  readonly state: ChannelState
+  readonly receipts: number
+}
+
+/** What was charged on a channel. A seller without a record of it goes on from what was claimed. */
+export function chargedOf(row: Pick<TabRow, 'charged'> | undefined, { totalClaimed }: ChannelState): bigint {
+  return row !== undefined && row.charged > totalClaimed ? row.charged : totalClaimed
+}
+
+/** The fault of a payment on a channel that does something else. */
+export function busy(channelId: string): Fault {
+  return fault('channel/busy', { channelId })
+}
+
+/** Whether a call or a refund of a channel is under way at any replica. */
+export function isInUse(row: TabRow | undefined): boolean {
+  return row !== undefined && (row.reserved > 0n || row.refundAskedAtMs !== null)
+}
+
+function unverified(channelId: string): Fault {
+  return fault('channel/unverified', { channelId })
+}
+
+function rowOf({ config, voucher }: ChannelPayment, totalClaimed: bigint): ClaimRow {
+  return { config, maxClaimable: voucher.maxClaimable, signature: voucher.signature, totalClaimed }
+}

@@ -91,15 +91,17 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     return { id: callIdOf({ tabId, seq: voucher.seq }), context }
   }
 
-  /** Has the voucher checked. A client that has a newer receipt of this seller than the store stops the tab. */
+  /** A client that has a newer receipt of this seller than the store stops the tab. Else the voucher is checked ahead. */
   async named(order: TabOrder, turn: number): Promise<Result<Settled<AnsweredTabRow>> | null> {
     if (turn > 0) return null
-    const { call } = order
-    const { tabId, lastReceipt } = call.payment
-    await this.#checks.ahead(order)
-    if (lastReceipt === undefined) return null
-    const lost = await lostReceipt({ ...this.#deps, bad: this.signatures }, { tabId, from: call.from }, lastReceipt)
-    if (lost === null) return null
+    const { from, payment } = order.call
+    const { tabId, lastReceipt } = payment
+    const parts = { ...this.#deps, bad: this.signatures }
+    const lost = lastReceipt === undefined ? null : await lostReceipt(parts, { tabId, from }, lastReceipt)
+    if (lost === null) {
+      await this.#checks.ahead(order)
+      return null
+    }
     await this.#deps.store.mark(tabId, { lostReceipt: lost })
     return fail(fault('tabcall/rolled-back', { tabId, receipt: lost }))
   }

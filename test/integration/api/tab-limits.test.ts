@@ -115,6 +115,18 @@ describe('hostile sockets', () => {
     expect(verdict(fromElsewhere)).toBe('200 paid')
   })
 
+  it('wrong signatures of calls that are refused for another reason soon cost no check', async () => {
+    const door = await TabDoor.open()
+    const payer = await door.payer()
+    const before = door.checks.count
+    const bad = garbled(payer, { seq: 1, ceiling: 1n })
+    const replies: Reply<object>[] = []
+    for (let wave = 0; wave < 10; wave++)
+      replies.push(...(await Promise.all(Array.from({ length: 50 }, () => door.call('ok', bad)))))
+    for (const { text } of replies) expect(text).not.toContain('channelState')
+    expect(door.checks.count - before).toBeLessThan(150)
+  })
+
   it('a number that is used, with wrong signatures, tells nothing and soon costs no check', async () => {
     const door = await TabDoor.open()
     const payer = await door.payer()

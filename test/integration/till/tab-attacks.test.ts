@@ -14,6 +14,7 @@ import { wallet } from '../../support/chain.ts'
 import { AGAIN, closeMarkets, ONCE, SHOP } from '../../support/market.ts'
 import { closeTabShops, TabShop, TEST_SIGNER } from '../../support/tabs.ts'
 import { units } from '../../support/unsigned.ts'
+import { until } from '../../support/processes.ts'
 
 afterEach(async () => {
   await closeTabShops()
@@ -136,6 +137,9 @@ describe('attacks on tabs', () => {
     const tab = await shop.openTab({}, 6)
     shop.market.workbench.hold()
     const held = Array.from({ length: TAB_IN_FLIGHT_MAX }, (_, i) => settle(shop, shop.order(tab, `ok:${i}`)))
+    const price = shop.market.priceOf(AGAIN)
+    const all = price * BigInt(TAB_IN_FLIGHT_MAX)
+    await until('all are taken', () => shop.store.peek(tab.tabId)?.reserved === all)
     const late = await shop.settle(tab, 'ok:late')
     expect(late).toMatchObject({ fault: { code: 'tabcall/in-flight', detail: { most: TAB_IN_FLIGHT_MAX } } })
     shop.market.workbench.release()

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { Level } from 'level'
+import { tabMessage, verifyTabSignature } from '../../consensus/crypto/tab-signing.ts'
 import { RequestText } from '../../marketplace/services/service.ts'
-import type { TabPaidCall } from '../../marketplace/till/rails/tab/tab-call.ts'
 import type { TillCall } from '../../marketplace/till/rail.ts'
+import type { TabPaidCall } from '../../marketplace/till/rails/tab/tab-call.ts'
 import type { TabStore } from '../../marketplace/till/rails/tab/tab-store.ts'
 import { Workshop } from '../../marketplace/till/workshop.ts'
+import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
 import { systemClock, systemTimers } from '../../src/daemon/runtime.ts'
 import { callRowText, tabRowText } from '../../src/storage/tab-json.ts'
 import { AGAIN, closeMarkets } from '../support/market.ts'
@@ -20,6 +22,7 @@ const IN_FLIGHT = 64
 const ROUNDS = 6
 const CALLS = 2_000
 const LONE = 200
+const CHECKS = 500
 /** At the price of a hundredth of a cent, all calls together stay below what may be risked on deposits of this depth. */
 const PRICE_MICROS = 100n
 const DEPTH = 6
@@ -55,7 +58,8 @@ export async function benchTabs(): Promise<readonly BenchRow[]> {
   for (let i = 0; i < ROUNDS; i++) {
     const [own, free] = [await callAll(orders(CALLS), paid), await callAll(requests(CALLS), unpaid)]
     const size = Math.max(1, Math.round(groups.calls / groups.count))
-    rounds.push({ own, free, bare: await bareLoop(shop, tabs[0] as TestTab, size) })
+    const check = await callAll(requests(CHECKS), bareCheck(shop), 1)
+    rounds.push({ own, free, check, bare: await bareLoop(shop, tabs[0] as TestTab, size) })
     Object.assign(groups, { count: 0, calls: 0 })
   }
   const lone = await callAll(orders(LONE * ROUNDS), paid, 1)
@@ -72,6 +76,7 @@ const requests = (count: number): readonly TillCall[] =>
 interface Round {
   readonly own: Called
   readonly free: Called
+  readonly check: Called
   readonly bare: number
 }
 
@@ -82,6 +87,7 @@ function rowsOf(rounds: readonly Round[], lone: Called, loneFree: Called): reado
   const bare = Math.round(median(rounds.map((round) => round.bare)))
   const above = median(rounds.map(({ own, free }) => own.cpuMicros - free.cpuMicros))
   const main = median(rounds.map(({ own, free }) => own.mainMicros - free.mainMicros))
+  const check = median(rounds.map((round) => round.check.cpuMicros))
   const all = rounds.flatMap(({ own }) => own.timesMs).sort((a, b) => a - b)
   const at = (timesMs: readonly number[], part: number): number => timesMs[Math.floor(timesMs.length * part)] as number
   const added = (part: number): string => (at(lone.timesMs, part) - at(loneFree.timesMs, part)).toFixed(2)
@@ -90,6 +96,10 @@ function rowsOf(rounds: readonly Round[], lone: Called, loneFree: Called): reado
     ratioRow(`${what}, beside bare groups of that size`, `${bare} calls/s bare`, shares, 0.6),
     valueRow('CPU of the process for a call on a tab, above one without a payment', above, 'µs', { most: 250 }),
     factRow('of that on the main thread', `${Math.round(main)} µs`),
+    factRow(
+      'of that, counted in checks of an Ed25519 signature',
+      `${(above / check).toFixed(2)}, at ${Math.round(check)} µs`,
+    ),
     factRow('answer of a call on a tab', `p50 ${at(all, 0.5).toFixed(1)} ms, p99 ${at(all, 0.99).toFixed(1)} ms`),
     factRow('added to lone calls, one after another', `p50 ${added(0.5)} ms, p99 ${added(0.99)} ms`),
   ]
@@ -130,13 +140,24 @@ async function openTabs(shop: TabShop): Promise<readonly TestTab[]> {
   return tabs
 }
 
+/** The check of a voucher alone, as a measure of how fast the processor is at the moment. */
+function bareCheck({ market }: TabShop): () => Promise<void> {
+  const { network } = market.test.chain
+  const seed = new Uint8Array(32).fill(1)
+  const message = tabMessage('voucher', network, seed)
+  const job = {
+    key: NATIVE_BACKEND.publicKeyEd25519(seed),
+    message,
+    signature: NATIVE_BACKEND.signEd25519(message, seed),
+  }
+  return async () => {
+    if (!verifyTabSignature(NATIVE_BACKEND, job)) throw new Error('a good signature is not')
+  }
+}
+
 type Called = Awaited<ReturnType<typeof callAll>>
 
-async function callAll<Call>(
-  calls: readonly Call[],
-  make: (call: Call) => Promise<void>,
-  inFlight = IN_FLIGHT,
-) {
+async function callAll<Call>(calls: readonly Call[], make: (call: Call) => Promise<void>, inFlight = IN_FLIGHT) {
   const left = calls.values()
   const timesMs: number[] = []
   const worker = async (): Promise<void> => {

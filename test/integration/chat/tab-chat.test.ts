@@ -140,7 +140,7 @@ describe('a chat that is paid from a tab', () => {
     expect(again.body.choices).toEqual(first.body.choices)
     expect(chat.world.fake.questions).toHaveLength(asked)
     const other = await chat.told(await chat.post(JSON.stringify({ ...body, temperature: 1 }), first.payload))
-    expect([other.response.status, (other.body.error as JsonBody).code]).toEqual([402, 'tab_seq_used'])
+    expect([other.response.status, (other.body.error as JsonBody).code]).toEqual([402, 'tab_voucher_signature'])
   })
 
   it('comes with the calls of tools, and their stream can be put together', async () => {

@@ -14,6 +14,7 @@ import { wallet } from '../../support/chain.ts'
 import { AGAIN, closeMarkets, ONCE, SHOP } from '../../support/market.ts'
 import { closeTabShops, TabShop, TEST_SIGNER } from '../../support/tabs.ts'
 import { units } from '../../support/unsigned.ts'
+import { until } from '../../support/processes.ts'
 
 afterEach(async () => {
   await closeTabShops()
@@ -91,8 +92,8 @@ describe('attacks on tabs', () => {
     const tab = await shop.openTab()
     const call = shop.order(tab, 'ok:mine')
     expect(await settle(shop, call)).toBe('answered')
-    expect(await settle(shop, { ...call, request: 'ok:guess' })).toBe('tabcall/seq-used')
-    expect(await settle(shop, { ...call, serviceId: ONCE })).toBe('tabcall/seq-used')
+    expect(await settle(shop, { ...call, request: 'ok:guess' })).toBe('tabcall/signature')
+    expect(await settle(shop, { ...call, serviceId: ONCE })).toBe('tabcall/signature')
     expect(await settle(shop, call)).toBe('replayed')
     await shop.level.mark(tab.tabId, { finalReceipts: 1 })
     await shop.level.prune(shop.market.time.now() + 1, 1_000_000)
@@ -105,7 +106,7 @@ describe('attacks on tabs', () => {
     const call = shop.order(tab, 'ok')
     expect(await settle(shop, call)).toBe('answered')
     const others = [{ signature: new Uint8Array(64) }, { ceiling: units(99_000_000) }, { secret: new Uint8Array(32) }]
-    for (const change of others) expect(await settle(shop, withVoucher(call, change))).toBe('tabcall/seq-used')
+    for (const change of others) expect(await settle(shop, withVoucher(call, change))).toBe('tabcall/signature')
   })
 
   it('13: a hundred parallel calls with one voucher are worked for once, and charged once', async () => {
@@ -136,6 +137,9 @@ describe('attacks on tabs', () => {
     const tab = await shop.openTab({}, 6)
     shop.market.workbench.hold()
     const held = Array.from({ length: TAB_IN_FLIGHT_MAX }, (_, i) => settle(shop, shop.order(tab, `ok:${i}`)))
+    const price = shop.market.priceOf(AGAIN)
+    const all = price * BigInt(TAB_IN_FLIGHT_MAX)
+    await until('all are taken', () => shop.store.peek(tab.tabId)?.reserved === all)
     const late = await shop.settle(tab, 'ok:late')
     expect(late).toMatchObject({ fault: { code: 'tabcall/in-flight', detail: { most: TAB_IN_FLIGHT_MAX } } })
     shop.market.workbench.release()

@@ -51,7 +51,10 @@ async function callsUntilStopped() {
       return commit.apply(store, parts)
     },
   })
-  const shop = await TabShop.open({ prices: { [AGAIN]: PRICE_MICROS }, rail: { clock: systemClock, timers: systemTimers } })
+  const shop = await TabShop.open({
+    prices: { [AGAIN]: PRICE_MICROS },
+    rail: { clock: systemClock, timers: systemTimers },
+  })
   const opened = await openTabs(shop)
   const rail = shop.railOver(counted)
   const price = shop.market.priceOf(AGAIN)

@@ -8,6 +8,7 @@ import {
   type AnsweredTabRow,
   callIdOf,
   type EndedTabCall,
+  isTab,
   type Reservation,
   type ReserveBounds,
   type ReservedTabCall,
@@ -193,21 +194,21 @@ export class LevelTabStore implements TabStore {
   }
 
   async prune(beforeMs: number, bytesMax: number): Promise<number> {
-    const kept: { readonly key: string; readonly bytes: number }[] = []
+    const kept: { readonly key: string; readonly bytes: number; readonly n: number }[] = []
     let pruned = 0
     for await (const [key, value] of this.#database.iterator(rangeOf('result/'))) {
-      const [, finishedAt, tabId, seq] = key.split('/') as [string, string, TxId, string]
+      const [, finishedAt, tabId] = key.split('/') as [string, string, TxId]
       const [bytes = 0, n = 0] = value.split(' ').map(Number)
       const isOld = Number(finishedAt) < beforeMs && this.#isOver(tabId, n)
-      if (isOld) await this.#forgetResult(key, tabId, Number(seq))
-      else kept.push({ key, bytes })
+      if (isOld) await this.#forgetResult(key, n)
+      else kept.push({ key, bytes, n })
       if (isOld) pruned += 1
     }
     let excess = kept.reduce((sum, { bytes }) => sum + bytes, 0) - bytesMax
-    for (const { key, bytes } of kept) {
+    for (const { key, bytes, n } of kept) {
       if (excess <= 0) break
-      const [, , tabId, seq] = key.split('/') as [string, string, TxId, string]
-      await this.#forgetResult(key, tabId, Number(seq))
+      if (bytes === 0) continue
+      await this.#forgetResult(key, n)
       excess -= bytes
       pruned += 1
     }
@@ -254,12 +255,19 @@ export class LevelTabStore implements TabStore {
     return row === undefined || row.endedAtMs !== null || n <= row.finalReceipts
   }
 
-  /** Not synced: a crash only brings results back that are forgotten again. */
-  async #forgetResult(key: string, tabId: TxId, seq: number): Promise<void> {
-    await this.#database.batch([
-      { type: 'del', key },
-      { type: 'del', key: KEYS.text(tabId, seq) },
-    ])
+  /**
+   * Not synced: a crash only brings results back that are forgotten again. A channel may last for years, so its calls go one by one, once
+   * they are claimed; those of a tab go with the tab.
+   */
+  async #forgetResult(key: string, n: number): Promise<void> {
+    const [, , tabId, seqText] = key.split('/') as [string, string, TxId, string]
+    const seq = Number(seqText)
+    const gone: Write[] = [{ type: 'del', key: KEYS.text(tabId, seq) }]
+    const mayGo = isTab({ tabId }) || this.#isOver(tabId, n)
+    gone.push(mayGo ? { type: 'del', key } : { type: 'put', key, value: `0 ${n}` })
+    if (!isTab({ tabId }) && mayGo)
+      gone.push({ type: 'del', key: KEYS.call(tabId, seq) }, { type: 'del', key: KEYS.receipt(tabId, n) })
+    await this.#database.batch(gone as never)
   }
 
   async #forgetTabs(beforeMs: number): Promise<void> {
@@ -325,9 +333,10 @@ function entriesOf(answered: AnsweredTabRow, { call, result, finishedAtMs }: End
     { type: 'put', key: KEYS.receipt(tabId, n), value: `${seq}` },
   ]
   if (!call.isRepeatable) batch.push({ type: 'del', key: KEYS.open(tabId, seq) })
-  if (result !== null) {
-    batch.push({ type: 'put', key: KEYS.text(tabId, seq), value: result })
-    batch.push({ type: 'put', key: KEYS.result(finishedAtMs, tabId, seq), value: `${Buffer.byteLength(result)} ${n}` })
+  if (result !== null) batch.push({ type: 'put', key: KEYS.text(tabId, seq), value: result })
+  if (result !== null || !isTab(answered)) {
+    const bytes = Buffer.byteLength(result ?? '')
+    batch.push({ type: 'put', key: KEYS.result(finishedAtMs, tabId, seq), value: `${bytes} ${n}` })
   }
   return batch
 }

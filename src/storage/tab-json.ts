@@ -63,7 +63,10 @@ export function callRowOf<C extends TabCallRow>(text: string): C {
 }
 
 /** What was charged for a call, in millionths of a dollar. */
-export function paidMicros({ price, priceUsdMicros }: Pick<TabCallRow, 'price' | 'priceUsdMicros'>, charged: bigint): bigint {
+export function paidMicros(
+  { price, priceUsdMicros }: Pick<TabCallRow, 'price' | 'priceUsdMicros'>,
+  charged: bigint,
+): bigint {
   return price === '0' ? 0n : (BigInt(priceUsdMicros) * charged) / BigInt(price)
 }
 

@@ -92,7 +92,10 @@ async function opened(agent: AgentClient, deposit: string): Promise<Tab> {
 }
 
 function sameHead(): Promise<boolean> {
-  return until('both nodes have one head', async () => (await seller.status()).blockId === (await second.status()).blockId)
+  return until(
+    'both nodes have one head',
+    async () => (await seller.status()).blockId === (await second.status()).blockId,
+  )
 }
 
 beforeAll(async () => {
@@ -180,7 +183,12 @@ describe('a seller that is killed for good', () => {
       const back = BigInt(facts.deposit.units) - BigInt(facts.claimed.units)
       expect(returned(facts)).toBe(back)
       expect((await balanceOf([5, 6][i] as number)) - (before[i] as bigint)).toBe(back)
-      expect(await mine.verifyReceipts()).toMatchObject({ ok: true, missing: [], evidence: null, receipts: calls.length })
+      expect(await mine.verifyReceipts()).toMatchObject({
+        ok: true,
+        missing: [],
+        evidence: null,
+        receipts: calls.length,
+      })
       expect(await mine.state()).toMatchObject({ status: 'ended', receipts: calls.length })
     }
     const { charged } = await same.state()

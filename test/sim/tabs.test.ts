@@ -2,19 +2,19 @@ import { expect, it } from 'vitest'
 import { TabTown } from '../support/sim/tab-town.ts'
 import { tabVerdictOn } from '../support/sim/tab-verdict.ts'
 
-/** Tabs that payers end themselves, so that a run is short. `tabs-long` waits for expiries too. */
-const SIZE = { busyBlocks: 50, tabs: 8, splits: 0.05, ends: ['close', 'refund'] } as const
-const SEEDS = [1, 2]
+/** Payers end their tabs themselves, so that the run is short; `tabs-long` waits for expiries too. */
+const SIZE = { busyBlocks: 40, tabs: 7, splits: 0.05, ends: ['close', 'refund'], floodTips: [250n] } as const
+const SEED = 4
 
-it.each(SEEDS)('tabs come through splits, reorganisations and floods (seed %i)', async (seed) => {
-  const town = new TabTown(seed, SIZE)
+it(`tabs come through splits, reorganisations and a flood (seed ${SEED})`, async () => {
+  const town = new TabTown(SEED, SIZE)
   try {
     await town.run()
     const { wrong, ...figures } = await tabVerdictOn(town)
-    console.log(`  seed ${seed}: ${JSON.stringify(figures)}`)
+    console.log(`  seed ${SEED}: ${JSON.stringify(figures)}`)
     expect(wrong).toEqual([])
     expect(figures.calls).toBeGreaterThan(50)
-    expect(figures.deepest).toBeGreaterThan(0)
+    expect(Math.min(figures.deepest, figures.floodedBlocks, figures.undone.tab_claim ?? 0)).toBeGreaterThan(0)
   } finally {
     await town.close()
   }

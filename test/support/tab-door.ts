@@ -190,6 +190,14 @@ export class TabDoor {
     return ask(this.url, `/api/x402/${AGAIN}${query}`, { headers })
   }
 
+  /** Ends the rail as a killed process does, and starts another on what is on disk, behind the same address. */
+  async restart(): Promise<void> {
+    await this.shop.restart()
+    const { rail, store, market } = this.shop
+    const parts = { rail, store, shop: market.shop, chain: market.test.chain, backend: NATIVE_BACKEND }
+    Object.assign(this.node.market as MarketApi, { tabs: new TabCounter({ ...parts, clock: market.time }) })
+  }
+
   async close(): Promise<void> {
     await this.#app.close()
   }

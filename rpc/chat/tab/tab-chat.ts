@@ -4,6 +4,7 @@ import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { ChatChoice, ChatOutcome, PlatformReport } from '../../../marketplace/chat/call.ts'
 import { TABS } from '../../../marketplace/ledger/tab-records.ts'
+import { CHAT_LINE } from '../../../marketplace/services/text/chat-line.ts'
 import type { TabPayment } from '../../../marketplace/till/rails/tab/tab-call.ts'
 import { carryOut, paymentInHeaders } from '../../cashier/cashier.ts'
 import { TAB_SCHEME } from '../../cashier/options.ts'
@@ -107,7 +108,7 @@ function begin(desk: Desk, payment: Result<TabPayment | null>, end: End): Talk |
   const place = { node, market, offer, call: read.call, baseUrl: request.baseUrl }
   if (paid === null) return place
   const settled = carryOut(node, market, {
-    ...{ offer, request: request.bodyText ?? '', idempotencyKey: null },
+    ...{ offer, request: `${CHAT_LINE}${request.bodyText}`, idempotencyKey: null },
     payment: { rail: 'tab', payment: paid, refund: null },
     client: holderOf(addressKey(request.address)),
   })
@@ -118,7 +119,6 @@ async function whole(talk: Talk): Promise<Answer> {
   const outcome = await talk.settled
   if (outcome.is !== 'paid') return notPaid(talk, outcome)
   const { result, settlement, replayed, sent } = outcome
-  if (completionIn(result) === null) return otherCall(talk)
   const headers = { 'cache-control': 'private, no-store', ...settledHeader(settlement), ...replayHeader(replayed) }
   return { status: 200, content: withPayment(result, outcome), contentType: JSON_TYPE, headers, sent }
 }
@@ -131,7 +131,6 @@ async function streamed(talk: Talk, leave: () => void): Promise<Answer> {
     throw error
   })
   if (early !== 'opened' && early.is !== 'paid') return left(leave, notPaid(talk, early))
-  if (early !== 'opened' && completionIn(early.result) === null) return left(leave, otherCall(talk))
   const write = async (out: FeedOut): Promise<boolean> => {
     try {
       await line.attach(out)
@@ -152,7 +151,7 @@ async function streamed(talk: Talk, leave: () => void): Promise<Answer> {
 function lastEvents({ work, events }: Talk, outcome: CallOutcome): string {
   if (outcome.is === 'failed') return event({ ...errorOf(work, outcome), x_payment: paymentIn(outcome) })
   if (outcome.is !== 'paid') return event(chatError((outcome as Refused).fault))
-  const { id, created, model, choices, usage, x_platform } = completionIn(outcome.result) as Completion
+  const { id, created, model, choices, usage, x_platform } = JSON.parse(outcome.result) as Completion
   const told = work.isLive ? events : new CompletionEvents({ id, created, model }, events.tellsUsage)
   const pieces = work.isLive
     ? ''
@@ -196,14 +195,6 @@ function notPaid(talk: Talk, outcome: Exclude<CallOutcome, Paid>): Answer {
   return { status, content, contentType: JSON_TYPE, headers: { ...headers, ...settled, ...replayHeader(replayed) } }
 }
 
-/** The voucher has paid for a call of the service itself, which has another kind of result. */
-function otherCall(talk: Talk): Answer {
-  return tabTerms(
-    talk,
-    fault('pay/unreadable', { where: 'a chat', reason: 'its voucher paid for a call of the service' }),
-  )
-}
-
 function errorOf({ fault: cause }: TabWork, { code, message }: Failed): object {
   if (cause !== null) return chatError(cause)
   const { error } = chatError(fault(code))
@@ -219,11 +210,6 @@ function replayHeader(replayed: boolean): Readonly<Record<string, string>> {
 }
 
 type Completion = Static<typeof COMPLETION>
-
-function completionIn(result: string): Completion | null {
-  const read = JSON.parse(result) as Partial<Completion>
-  return read.object === 'chat.completion' ? (read as Completion) : null
-}
 
 /** A message as one piece of a stream. */
 function deltaOf({ tool_calls: calls, ...message }: Readonly<Record<string, unknown>>): ChatPieceDelta {

@@ -67,7 +67,7 @@ export class TabWork {
     const most = tokenUnits(mostUsage(read.call))
     const sold: ServiceDefinition = {
       ...definition,
-      requestCharsMax: TAB_BODY_BYTES_MAX,
+      requestCharsMax: CHAT_LINE.length + TAB_BODY_BYTES_MAX,
       parse: () => ok(read.call),
       ready: () => chat.platform.readiness(model),
       execute: (_, __, signal) => this.#answer(signal),

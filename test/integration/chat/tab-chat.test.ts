@@ -5,6 +5,7 @@ import { mulDivUp } from '../../../consensus/primitives/amount.ts'
 import { fromHex } from '../../../consensus/primitives/bytes.ts'
 import { encodeText } from '../../../consensus/primitives/text.ts'
 import { encodeTabReceipt, tabReceiptMessage } from '../../../consensus/tx/tab-messages.ts'
+import type { TabStore } from '../../../marketplace/till/rails/tab/tab-store.ts'
 import { readTabReceipt } from '../../../rpc/json/tab-json.ts'
 import { NATIVE_BACKEND } from '../../../src/crypto/native-backend.ts'
 import type { JsonBody } from '../../support/api.ts'
@@ -221,6 +222,55 @@ describe('a chat that breaks off', () => {
     await until('the tab was charged', async () => (await chat.charged(payer)).charged > 0n)
     const again = await chat.told(await chat.post(JSON.stringify(PLAIN), payload))
     expect(again.body).toMatchObject({ choices: [{ message: { content: HOUSE_TEXT } }] })
+  })
+})
+
+describe('the charge of a stream', () => {
+  it('is on disk before the stream ends', async () => {
+    const gate = Promise.withResolvers<void>()
+    const holding = (store: TabStore): TabStore =>
+      new Proxy(store, {
+        get: (target, name) => {
+          const member = Reflect.get(target, name, target) as unknown
+          if (typeof member !== 'function') return member
+          const work = (...values: unknown[]): unknown => Reflect.apply(member, target, values)
+          return name === 'commit' ? (...values: unknown[]) => gate.promise.then(() => work(...values)) : work
+        },
+      })
+    const slow = await TabChat.open({ wrapTabs: holding })
+    const payer = await slow.payer()
+    const payload = await slow.voucher(payer, STREAM)
+    const response = await slow.post(JSON.stringify(STREAM), payload)
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    let text = ''
+    while (!text.includes('done.')) text += Buffer.from((await reader.read()).value ?? []).toString()
+    expect(text).not.toMatch(/"finish_reason":"stop"|x_payment|DONE/)
+    expect(await slow.charged(payer)).toMatchObject({ charged: 0n })
+    gate.resolve()
+    for (let end = await reader.read(); !end.done; end = await reader.read()) text += Buffer.from(end.value).toString()
+    expect(text).toMatch(/x_payment.*\n\ndata: \[DONE\]/)
+    expect((await slow.charged(payer)).charged).toBeGreaterThan(0n)
+    await closeDoors()
+    await slow.close()
+  })
+
+  it('dies with the process of the seller: the payer is not charged, and the same bytes are served', async () => {
+    const payer = await chat.payer()
+    chat.world.fake.profile = 'stall'
+    const payload = await chat.voucher(payer, STREAM)
+    const end = new AbortController()
+    const response = await chat.post(JSON.stringify(STREAM), payload, { signal: end.signal })
+    await response.body?.getReader().read()
+    expect((await chat.charged(payer)).reserved).toBe(await chat.most(STREAM))
+    await chat.door.restart()
+    expect(await chat.charged(payer)).toEqual({ charged: 0n, reserved: 0n })
+    end.abort()
+    await until('no caller is inside', () => chat.room.inside === 0)
+    expect(await chat.charged(payer)).toEqual({ charged: 0n, reserved: 0n })
+    chat.world.fake.profile = 'ok'
+    const told = await chat.told(await chat.post(JSON.stringify(STREAM), payload))
+    expect([told.isDone, streamedText(told)]).toEqual([true, HOUSE_TEXT])
+    expect(paymentOfAnswer(told).receipt.tab).toMatchObject({ n: 1, seq: 1 })
   })
 })
 

@@ -1,11 +1,14 @@
+import { writeFileSync } from 'node:fs'
 import { x402Client } from '@x402/core/client'
 import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
 import { wrapFetchWithPayment } from '@x402/fetch'
-import type { PrivateKeyAccount } from 'viem/accounts'
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import type { JsonBody } from '../../support/api.ts'
+import type { Workshop } from '../../support/daemon.ts'
 import { CHAIN_ID } from '../evm/network.ts'
-import { decode } from '../x402/payments.ts'
-import { PURSE, type Shop } from '../x402/shop.ts'
+import { LocalSettlement } from '../evm/settlement.ts'
+import { decode, encode } from '../x402/payments.ts'
+import { PURSE, Shop } from '../x402/shop.ts'
 
 /** What a node answers to a call that is paid from a channel. */
 export interface ChannelAnswer {
@@ -30,6 +33,31 @@ export interface ChannelSettled {
   }
 }
 
+/** Least deposit of a channel, in units. */
+export const LEAST = 50_000n
+/** From three quarters of this on a channel is claimed at once: with its fourth call. */
+const UNCLAIMED_MAX = '0.01'
+
+/** A real daemon that takes channels on a real chain, and settles them by its own key or through its facilitator. */
+export async function channelNode(workshop: Workshop, { hasOwnKey }: { readonly hasOwnKey: boolean }) {
+  const key = generatePrivateKey()
+  const file = workshop.path('gas-key')
+  writeFileSync(file, key)
+  const env = {
+    FARTHING_STABLE_CHANNEL_UNCLAIMED_MAX: UNCLAIMED_MAX,
+    FARTHING_STABLE_CHANNEL_WITHDRAW_DELAY: '900',
+    ...(hasOwnKey && { FARTHING_STABLE_CHANNEL_GAS_KEY_FILE: file }),
+  }
+  const shop = await Shop.open(workshop, { env, takesChannels: true })
+  const settlement = await LocalSettlement.on(shop.chain)
+  await shop.chain.sender(privateKeyToAccount(key))
+  return { shop, settlement }
+}
+
+interface Carried {
+  readonly payload: { readonly channelConfig: object }
+}
+
 /** An unmodified official client with an account of its own, pointed at the door of a real node. */
 export class ChannelPayer {
   readonly account: PrivateKeyAccount
@@ -38,6 +66,7 @@ export class ChannelPayer {
   readonly said: (readonly [method: string, status: number, error: string | undefined])[] = []
   readonly #shop: Shop
   readonly #fetch: typeof fetch
+  #header: string | null = null
 
   private constructor(shop: Shop, account: PrivateKeyAccount, options: object) {
     this.#shop = shop
@@ -61,10 +90,22 @@ export class ChannelPayer {
     return `${this.#shop.url}/api/x402/node-test-again?rail=channel`
   }
 
+  /** The newest payment, as the header that carried it. */
+  paid(change: (payment: Carried) => object = ({ payload }) => payload): Readonly<Record<string, string>> {
+    const payment = decode(this.#header) as Carried
+    return { 'payment-signature': encode({ ...payment, payload: change(payment) }) }
+  }
+
+  /** What the channel of the newest payment is made of. */
+  channel(): { readonly config: object } {
+    return { config: (decode(this.#header) as Carried).payload.channelConfig }
+  }
+
   /** `fetch` that listens. */
   readonly fetch: typeof fetch = async (input, init) => {
     const request = new Request(input, init)
     const { method } = request
+    this.#header = request.headers.get('payment-signature') ?? this.#header
     const response = await fetch(request)
     const required = response.headers.get('payment-required')
     const { error } = (required === null ? {} : decode(required)) as { readonly error?: string }

@@ -3,9 +3,10 @@ import { decodePaymentResponseHeader, type SchemeNetworkClient, wrapFetchWithPay
 import axios from 'axios'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { memoryJournal, SpendLimitError } from '../../../rpc/client/client.ts'
-import { NATIVE_NETWORK, nativeAsset, nativeScheme } from '../../../rpc/client/x402.ts'
+import { NATIVE_NETWORK, nativeAsset, nativeScheme, nativeTabScheme } from '../../../rpc/client/x402.ts'
 import { Caller, marketOpen, runsIn } from '../../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../../support/daemon.ts'
+import { until } from '../../support/processes.ts'
 import { buyer } from './buyer.ts'
 
 const workshop = new Workshop()
@@ -16,6 +17,11 @@ beforeAll(async () => {
   daemon = await workshop.start(workshop.folder(), { env: { TEST_FAST_BLOCKS: '250', TEST_RUNS_FILE: runsFile } })
   await marketOpen(daemon.url)
 })
+
+interface PaidOnTab {
+  readonly result: { readonly echo: string }
+  readonly receipt: { readonly txId: string }
+}
 
 const SERVICE = 'node-test-once'
 const runs = (request: string): number => runsIn(runsFile).get(`${SERVICE} ${request}`) ?? 0
@@ -54,6 +60,36 @@ describe('the scheme plug-in', () => {
     expect(status).toBe(200)
     expect(data).toMatchObject({ paid: true, result: { echo: 'slow:2' } })
     expect(runs('slow:2')).toBe(1)
+  })
+
+  it('lets @x402/fetch pay many calls from one tab', async () => {
+    const url = `${daemon.url}/api/x402/${SERVICE}?rail=tab`
+    await until('the agent takes tabs', async () => {
+      const quote = await fetch(url, order('slow:4'))
+      return ((await quote.json()) as { readonly accepts: readonly object[] }).accepts.length > 0
+    })
+    const agent = buyer(daemon.url, { journal: memoryJournal(), tabs: { maxDeposit: '0.5', callsAhead: 10 } })
+    const scheme = nativeTabScheme(agent)
+    // The type is the official client's.
+    const official: SchemeNetworkClient = scheme
+    const client = x402Client.fromConfig({
+      schemes: [{ network: NATIVE_NETWORK, client: official }],
+      spendControls: { allowedAssets: [nativeAsset('0.5')] },
+    })
+    const paid = wrapFetchWithPayment(scheme.fetch(fetch), client)
+    const texts = ['slow:4', 'slow:5', 'slow:6', 'slow:7', 'slow:8']
+    const [first = '', ...others] = texts
+    const answers = [
+      await paid(url, order(first)),
+      ...(await Promise.all(others.map((text) => paid(url, order(text))))),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+    const bodies = (await Promise.all(answers.map((answer) => answer.json()))) as readonly PaidOnTab[]
+    expect(bodies.map(({ result }) => result.echo)).toEqual(texts)
+    expect(new Set(bodies.map(({ receipt }) => receipt.txId)).size).toBe(1)
+    const [tab] = await agent.tabs()
+    expect(await tab?.state()).toMatchObject({ charged: 4_000_000n, receipts: 5, unanswered: 0 })
+    expect(texts.map(runs)).toEqual([1, 1, 1, 1, 1])
   })
 
   it('pays nothing where the official client or ours forbids it', async () => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { devSeed } from '../../../config/networks/dev-keys.ts'
 import { sealHeader } from '../../../consensus/block/header.ts'
 import { powInput, searchNonce } from '../../../consensus/block/pow.ts'
 import { UNPACED } from '../../../consensus/chain/ports.ts'
@@ -6,7 +7,7 @@ import { uintBE } from '../../../consensus/primitives/bytes.ts'
 import type { BlockId } from '../../../consensus/primitives/ids.ts'
 import { buildTemplate } from '../../../miner/template.ts'
 import { useNativeSha256 } from '../../../src/crypto/native-backend.ts'
-import type { SellerKey } from '../../../src/crypto/wallet-key.ts'
+import { type SellerKey, walletKey } from '../../../src/crypto/wallet-key.ts'
 import { removeFolder, temporaryFolder } from '../processes.ts'
 import { agentId, SAMPLE, units } from '../unsigned.ts'
 import { cheapPow } from './cheap-network.ts'
@@ -18,14 +19,15 @@ import { tabSimRuleBook } from './tab-rules.ts'
 import { StoreWatch, TabStall } from './tab-stall.ts'
 import { VirtualTime } from './virtual-clock.ts'
 import { VirtualNetwork } from './virtual-network.ts'
-import { STEADY_WALLETS } from './wallets.ts'
 
 useNativeSha256()
 
 const SPACING_MS = 3_000
 const NAMES = ['seller-a', 'seller-b', 'far', 'near'] as const
-const PAYERS = STEADY_WALLETS.slice(2, 6)
-const FLOODERS = STEADY_WALLETS.slice(6, 9)
+/** Their signatures differ from run to run, but no id depends on a signature. */
+const WALLETS: readonly SellerKey[] = Array.from({ length: 10 }, (_, i) => walletKey(devSeed(i + 1)))
+const PAYERS = WALLETS.slice(2, 6)
+const FLOODERS = WALLETS.slice(6, 9)
 /** The first block with tabs: from here on the coin has a price. */
 const FIRST = 45
 const WEATHER = { latencyMs: [5, 60], jitterMs: 10, bytesPerMs: 5_000, requestLoss: 0, gossipLoss: 0 } as const
@@ -38,8 +40,6 @@ const DEPTH_MAX = 40
 /** Registrations that two flooders keep waiting each, and transfers of the third: whatever else a block takes, they fill it up. */
 const FLOOD_LARGE = 3
 const FLOOD_SMALL = 9
-/** Tips of floods: below what claims may bid, about that, and far above it. */
-const FLOOD_TIPS = [60n, 250n, 600n, 20_000n] as const
 
 /** How long a town lives. */
 export interface TownSize {
@@ -50,6 +50,8 @@ export interface TownSize {
   readonly splits: number
   /** How payers mean to end their tabs. */
   readonly ends: readonly SimTab['end'][]
+  /** Tips of the floods with which payers who close fill the blocks of the close delay. */
+  readonly floodTips: readonly bigint[]
 }
 
 /** A split of the network while it lasts. `losing` nodes will find fewer blocks. */
@@ -114,7 +116,7 @@ export class TabTown {
   }
 
   #nodeOf(name: string, index: number): SimNode {
-    const rewardTo = (STEADY_WALLETS[9 - (index % 2)] as (typeof STEADY_WALLETS)[number]).address
+    const rewardTo = (WALLETS[9 - (index % 2)] as SellerKey).address
     return new SimNode(
       { name, skew: SKEW, hashesPerSecond: 0, outboundWanted: 3, rewardTo, ruleBook: tabSimRuleBook() },
       { network: this.network, dice: this.#dice.fork(), complain: (what) => this.complaints.push(what) },
@@ -123,7 +125,7 @@ export class TabTown {
 
   async #publish(): Promise<void> {
     for (const [i, name] of ['shop-a', 'shop-b'].entries()) {
-      const [node, owner] = [this.nodes[i] as SimNode, STEADY_WALLETS[i] as (typeof STEADY_WALLETS)[number]]
+      const [node, owner] = [this.nodes[i] as SimNode, WALLETS[i] as SellerKey]
       const folder = join(this.#folder, name)
       const complain = (what: string): void => void this.complaints.push(what)
       const stall = await TabStall.open({ node, owner, name, folder, watch: this.#watch, complain })
@@ -202,7 +204,7 @@ export class TabTown {
     if (tab.end !== 'close') return
     await this.#close(tab)
     if (this.#flood !== null || !this.#dice.chance(FLOODS)) return
-    this.#flood = { tip: this.#dice.pick(FLOOD_TIPS), left: tabAt(tab.stall.node, tab)?.closeDelay ?? 0 }
+    this.#flood = { tip: this.#dice.pick(this.#size.floodTips), left: tabAt(tab.stall.node, tab)?.closeDelay ?? 0 }
   }
 
   /** The payer's node is any that the payer can reach. */

@@ -8,7 +8,7 @@ import type { PayloadOf, TxKind } from '../../../consensus/tx/kinds.ts'
 import { signTransaction } from '../../../consensus/tx/sign.ts'
 import type { Transaction, TxBody } from '../../../consensus/tx/transaction.ts'
 import { NATIVE_BACKEND } from '../../../src/crypto/native-backend.ts'
-import { type SellerKey, walletKey } from '../../../src/crypto/wallet-key.ts'
+import { type WalletKey, walletKey } from '../../../src/crypto/wallet-key.ts'
 import { agentId, SAMPLE, units } from '../unsigned.ts'
 import { Dice } from './dice.ts'
 
@@ -37,12 +37,9 @@ const STEADY: SignatureBackend = {
   },
 }
 
-/** Wallets whose signatures are always the same. */
-export const STEADY_WALLETS: readonly SellerKey[] = Array.from({ length: COUNT }, (_, i) =>
-  walletKey(devSeed(i + 1), 1, STEADY),
-)
+const KEYS: readonly WalletKey[] = Array.from({ length: COUNT }, (_, i) => walletKey(devSeed(i + 1), 1, STEADY))
 
-export const WALLET_ADDRESSES: readonly Address[] = STEADY_WALLETS.map(({ address }) => address)
+export const WALLET_ADDRESSES: readonly Address[] = KEYS.map(({ address }) => address)
 
 const signed = new Map<string, Promise<Transaction>>()
 
@@ -59,7 +56,7 @@ export function walletTransaction(
   const known = signed.get(name)
   if (known !== undefined) return known
   const dice = new Dice(1 + wallet + COUNT * (Number(nonce) + 100_000 * variant))
-  const key = STEADY_WALLETS[wallet] as SellerKey
+  const key = KEYS[wallet] as WalletKey
   const body = {
     version: 1,
     chainId: network.chainId,
@@ -81,10 +78,7 @@ function actionOf(wallet: number, nonce: bigint, dice: Dice): Action {
   // The first transactions of two wallets open a market.
   const agent = agentId(`agent-${wallet % 2}`)
   if (wallet < 2 && nonce === 0n)
-    return {
-      kind: 'agent_register',
-      payload: SAMPLE.agent_register({ agentId: agent, payout: STEADY_WALLETS[wallet]!.address }),
-    }
+    return { kind: 'agent_register', payload: SAMPLE.agent_register({ agentId: agent, payout: KEYS[wallet]!.address }) }
   if (wallet < 2 && nonce === 1n)
     return { kind: 'service_publish', payload: SAMPLE.service_publish({ agentId: agent }) }
   const to = dice.pick(WALLET_ADDRESSES)

@@ -44,9 +44,9 @@ export interface AcceptanceParts {
   readonly prices: TabPrices
   readonly deposits: Deposits
   readonly bad: BadVouchers
-  readonly checks: Pick<VoucherChecks, 'verdictOn'>
   /** Calls on a tab that this process works on. */
   readonly underWay: (tabId: TxId) => number
+  readonly checks: Pick<VoucherChecks, 'verdictOn'>
 }
 
 type TabVerdict = Verdict<TabCallRow, AnsweredTabRow>

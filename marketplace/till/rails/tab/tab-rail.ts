@@ -75,10 +75,9 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const prices = new TabPrices(dependencies)
     this.signatures = new BadVouchers(clock)
     const bad = this.signatures
-    const checks = new VoucherChecks({ ...dependencies, bad })
+    this.#checks = new VoucherChecks({ ...dependencies, bad })
     const underWay = (tabId: TxId): number => this.#underWay.get(tabId) ?? 0
-    this.#checks = checks
-    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad, checks, underWay }
+    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad, checks: this.#checks, underWay }
     const isAbandoned = (): boolean => this.till.isAbandoned
     this.#work = new CallWork({ ...dependencies, seal: sealer(signer, chain.network), isAbandoned })
     this.till = new Till({ ...dependencies, store: new TabDesk(store, chain, deposits) }, this)

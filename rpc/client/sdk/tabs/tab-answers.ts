@@ -11,13 +11,15 @@ import type { CallResult, Receipt, VerifiedReceipt } from '../shapes.ts'
 import type { TabCore } from './tab-core.ts'
 import { NotChargedError, TabStoppedError } from './tab-errors.ts'
 import type { CallPrice, TabGuards } from './tab-guards.ts'
-import { type Disbelief, disbeliefOf, type TabFloor } from './tab-judge.ts'
+import { type Disbelief, disbeliefOf, moreThanAsked, type TabFloor } from './tab-judge.ts'
 import { isReceiptOf, readReceipt } from './tab-receipts.ts'
 import type { CallNote, TabReceiptJson } from './tab-types.ts'
 import { nextPriceIn, readTabOffer, type SaidState } from './tab-wire.ts'
 
 /** Most receipts that are looked through for a lost one. */
 const LOST_MAX = 10_000
+/** So far a seller's next number may be above all that this client knows: two windows of 256, twice. */
+const SEQ_AHEAD_MAX = 1_024
 
 /** What is done with an answer of the seller. Nothing in it is believed that it has not signed. */
 export class TabAnswers {
@@ -83,7 +85,7 @@ export class TabAnswers {
   async refused(call: CallNote, { body }: NodeAnswer, floor: TabFloor): Promise<CallPrice | null> {
     const code = typeof body.code === 'string' ? body.code : 'refused'
     if (code === 'result_expired') {
-      await this.#fetchLost()
+      await this.#fetchLost(call)
       return null
     }
     const offer = readTabOffer(body, this.#core.purse.parts.facts)
@@ -95,7 +97,7 @@ export class TabAnswers {
       await this.#core.reload()
       const disbelief = await this.judge(said, floor, false)
       if (disbelief !== null) await this.#stopAndThrow(disbelief, said)
-      this.#core.book.skipTo(said.nextSeq)
+      this.#skipTo(said)
       if (await this.#wasServed(call, said)) return null
     }
     await this.#core.purse.keep({ what: 'refused', tabId: this.#core.tabId, context: call.context, code })
@@ -114,13 +116,22 @@ export class TabAnswers {
     return disbeliefOf(said, this.#core.book, { basis, floor, anyCharge })
   }
 
-  /** Asks the seller for receipts of calls without an answer. Numbers have holes where calls ran side by side. */
-  async #fetchLost(): Promise<void> {
+  /** Numbers of calls are far apart only in the word of a seller that wants to use them up. */
+  #skipTo({ nextSeq, lastReceipt }: SaidState): void {
+    const known = Math.max(this.#core.book.nextSeq, lastReceipt?.n ?? 0)
+    if (nextSeq <= known + SEQ_AHEAD_MAX) this.#core.book.skipTo(nextSeq)
+  }
+
+  /**
+   * Asks the seller for the receipt of a call whose answer was lost. Receipts of other calls are left: their results can
+   * still be asked for.
+   */
+  async #fetchLost(call: CallNote): Promise<void> {
     const known = this.#core.book.receipts
     let from = this.#core.book.base.receipts + 1
     while (known.has(from)) from += 1
     const given = await this.#core.seller.receipts(this.#core.tabId, await this.#core.key(), from, LOST_MAX)
-    for (const receipt of given) await this.#fileLost(receipt)
+    for (const receipt of given) if (receipt.context === call.context) await this.#fileLost(call, receipt)
   }
 
   /** A second look at the journal: another process with the same notes may have made calls. */
@@ -154,17 +165,16 @@ export class TabAnswers {
    */
   async #wasServed(call: CallNote, said: SaidState): Promise<boolean> {
     if (said.charged <= this.#core.book.boundWithout(call) && said.lastReceipt?.context !== call.context) return false
-    await this.#fetchLost()
+    await this.#fetchLost(call)
     if (this.#core.book.receiptOf(call.seq)?.context === call.context) return true
     if (said.charged <= this.#core.book.boundWithout(call)) return false
-    const kind = 'more charged than asked'
-    return this.#stopAndThrow({ reason: `it charged ${said.charged}, and has no receipts for it`, kind }, said)
+    const reason = `it charged ${said.charged}, and has no receipts for it`
+    return this.#stopAndThrow(moreThanAsked(said, this.#core.book, reason), said)
   }
 
   /** Notes the receipt of an own call whose answer was lost. */
-  async #fileLost(receipt: TabReceiptJson): Promise<void> {
-    const call = this.#core.book.unresolved.get(receipt.context)
-    if (call === undefined || misfitOf(call, receipt, null) !== null) return
+  async #fileLost(call: CallNote, receipt: TabReceiptJson): Promise<void> {
+    if (misfitOf(call, receipt, null) !== null) return
     const { network } = this.#core
     if (
       !(await isReceiptOf(network, this.#core.receiptKey, receipt)) ||

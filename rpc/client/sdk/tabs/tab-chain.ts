@@ -160,7 +160,7 @@ export class TabChain {
       const body: Result<Fields> = await this.#client.document(`${path}${query}`)
       if (!body.ok) return body
       const items = body.value[name]
-      found.push(...(Array.isArray(items) ? items.map(fieldsOf) : []))
+      for (const item of Array.isArray(items) ? items : []) found.push(fieldsOf(item))
       cursor = textOf(body.value.nextCursor, '')
       if (cursor === '') break
     }

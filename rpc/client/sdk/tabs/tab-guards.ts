@@ -32,6 +32,8 @@ export interface CallPrice {
 /** What stands between a call and its voucher: prices, limits, consent, and room on the deposit. */
 export class TabGuards {
   readonly lanes = new Lanes(IN_FLIGHT_MAX)
+  /** Whether it is too near its end for further calls. */
+  isEnding = false
   readonly #core: TabCore
   readonly #prices = new Map<string, CallPrice>()
   /** Whether the seller was shown the newest receipt of an earlier process. */
@@ -87,6 +89,22 @@ export class TabGuards {
       throw new PaymentMismatchError(`this service is of ${agentId}, the tab is with ${this.#core.agentId}`, {
         code: 'other_agent',
       })
+  }
+
+  /** The price of a call, agreed to. A price that is remembered and too high is asked for again: it may have come down. */
+  async price(serviceId: string, request: string, most: bigint | null): Promise<CallPrice> {
+    const known = this.#prices.get(serviceId)
+    if (known !== undefined) {
+      try {
+        await this.agree(serviceId, known, most)
+        return known
+      } catch (error) {
+        if (!(error instanceof SpendLimitError) || error.code === 'declined') throw error
+      }
+    }
+    const asked = await this.ask(serviceId, request)
+    await this.agree(serviceId, asked, most)
+    return asked
   }
 
   /** The guards before a voucher is signed. */
@@ -176,8 +194,8 @@ export class TabGuards {
         context,
       })
       const call = { ...draft, signature: toHex(await key.sign(message)) }
-      this.#core.book.take(call)
       await this.#core.purse.keep(call)
+      this.#core.book.take(call)
       return call
     } catch (error) {
       this.#core.book.drop(draft)
@@ -207,6 +225,7 @@ export class TabGuards {
       this.#height = { height: must(await this.#core.purse.parts.client.status()).height, atMs: Date.now() }
     const { height } = this.#height
     if (this.#core.record !== null && height + END_MARGIN_BLOCKS < this.#core.record.endsAt) return
+    this.isEnding = true
     const message = `this tab ends at height ${this.#core.record?.endsAt ?? 0}: open another`
     throw new FarthingError(message, { code: 'tab_ending' })
   }

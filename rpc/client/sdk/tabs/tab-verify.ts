@@ -2,6 +2,7 @@ import { ZERO_HEX_32 } from '../../../../consensus/primitives/bytes.ts'
 import type { Hash } from '../../../../consensus/primitives/ids.ts'
 import { tabChain, tabReceiptsRoot } from '../../../../consensus/tx/tab-messages.ts'
 import { must } from '../refusals.ts'
+import type { TabBook } from './tab-book.ts'
 import type { ClaimView, TabRecordView } from './tab-chain.ts'
 import type { TabKey } from './tab-key.ts'
 import type { TabPurse } from './tab-purse.ts'
@@ -11,6 +12,8 @@ import type { CheckedClaim, CheckedTab, OpeningNote, TabEvidence, TabReceiptJson
 
 /** Most receipts that a seller is asked for. */
 const RECEIPTS_MAX = 1_000_000
+/** Most missing receipts that are named. */
+const MISSING_MAX = 100_000
 
 /** Where a check of receipts finds what it needs. */
 export interface VerifyPlace {
@@ -18,6 +21,7 @@ export interface VerifyPlace {
   readonly seller: TabSeller
   readonly key: TabKey
   readonly opening: OpeningNote
+  readonly book: TabBook
   /** Null if the chain does not have the tab. */
   readonly record: TabRecordView | null
 }
@@ -43,7 +47,8 @@ export async function checkTabReceipts(
   const broken = twice === null ? breakIn(receipts) : null
   const checked = claims.map((claim, i) => checkClaim(claim, claims[i - 1], receipts))
   const lie = claims.findIndex((claim, i) => isContradicted(claim, receipts, checked[i]?.root ?? null))
-  const missing = Array.from({ length: covered }, (_, i) => i + 1).filter((n) => !receipts.has(n))
+  const missing = missingIn(receipts, covered)
+  const chain = place.record === null ? null : isWholeChain(claims, place.record)
   const roots = checked.map(({ root }) => root)
   const checks = {
     signatures: signed.length === own.length,
@@ -51,11 +56,13 @@ export async function checkTabReceipts(
     roots: roots.includes(false) ? false : roots.includes(null) ? null : true,
     claims: lie < 0,
     complete: missing.length === 0,
-    chain: place.record === null ? null : isWholeChain(claims, place.record),
+    own: place.book.isWhole ? all.every(({ context }) => place.book.hasCalled(context)) : null,
+    chain,
   }
   const failed = Object.entries(checks).flatMap(([name, good]) => (good === false ? [name] : []))
   const evidence = evidenceOf(
-    { twice, broken, claim: claims[lie], before: claims[lie - 1], receipts },
+    // Claims that do not make up the record are the word of a node.
+    { twice, broken, claim: chain === false ? undefined : claims[lie], before: claims[lie - 1], receipts },
     receiptKey,
     place,
   )
@@ -73,6 +80,12 @@ export async function givenReceipts(
   const given = await seller.receipts(opening.tabId, key, firstMissing(known), RECEIPTS_MAX)
   const lacking = given.filter(({ n, tabId }) => tabId === opening.tabId && !known.has(n))
   return signedOf(lacking, receiptKey, place)
+}
+
+function missingIn(receipts: Receipts, covered: number): readonly number[] {
+  const missing: number[] = []
+  for (let n = 1; n <= covered && missing.length < MISSING_MAX; n++) if (!receipts.has(n)) missing.push(n)
+  return missing
 }
 
 function firstMissing(known: ReadonlySet<number>): number {
@@ -132,6 +145,7 @@ function rangeOf(
   receipts: Receipts,
 ): readonly TabReceiptJson[] | null {
   const from = before?.receipts ?? 0
+  if (claim.receipts - from > receipts.size) return null
   const range = Array.from({ length: claim.receipts - from }, (_, i) => receipts.get(from + 1 + i))
   return range.every((receipt) => receipt !== undefined) ? (range as readonly TabReceiptJson[]) : null
 }

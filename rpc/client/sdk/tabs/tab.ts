@@ -3,11 +3,12 @@ import { toHex } from '../../../../consensus/primitives/bytes.ts'
 import type { TxId } from '../../../../consensus/primitives/ids.ts'
 import { encodeTransaction, type Transaction } from '../../../../consensus/tx/transaction.ts'
 import type { NodeAnswer } from '../../http.ts'
-import { FarthingError } from '../errors.ts'
+import { FarthingError, PaymentRequiredError, SpendLimitError } from '../errors.ts'
 import { checkCall, checkNoMore, checkOptions, KIND, TAB_CALL_KINDS } from '../options.ts'
 import { errorOfAnswer, must } from '../refusals.ts'
 import { interrupted } from '../settling.ts'
 import type { CallResult, Payment } from '../shapes.ts'
+import { isOver, pause } from '../waiting.ts'
 import { TabAnswers } from './tab-answers.ts'
 import type { TabBook } from './tab-book.ts'
 import type { TabRecordView } from './tab-chain.ts'
@@ -23,6 +24,13 @@ import type { TabOffer } from './tab-wire.ts'
 
 /** How often a call gets a new voucher because the seller's price or numbers moved. */
 const NEW_VOUCHERS_MAX = 3
+/** Pause between two looks for the end of a tab. */
+const LOOK_MS = 200
+/** The chain has not taken the transaction, and will not. */
+const NOT_MINED: ReadonlySet<string> = new Set(['payment_refused', 'payment_failed', 'payment_void'])
+
+/** Statuses with which a seller refuses a call, besides 402. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 404, 409, 422])
 
 /** A deposit with one agent, for calls that are answered at once. Made by `openTab`, `tabs` and `recoverTabs` of a client. */
 export class Tab implements TabShape {
@@ -45,6 +53,7 @@ export class Tab implements TabShape {
   get isUsable(): boolean {
     return (
       this.#core.book.stopped === null &&
+      !this.#guards.isEnding &&
       !this.#core.book.isOver &&
       (this.#core.record === null || this.#core.record.status === 'open')
     )
@@ -83,11 +92,18 @@ export class Tab implements TabShape {
     await this.#guards.lanes.run(() => this.#buy(serviceId, request, null, carrier))
   }
 
-  /** Asks again, with the same bytes, for every call without an answer, or for one. Nothing is charged twice. */
+  /**
+   * Asks again, with the same bytes, for every call without an answer, or for one. Nothing is charged twice. Gives all
+   * answers that came; if none did, it throws the error of the first call.
+   */
   async resume<R = unknown>(seq?: number): Promise<readonly CallResult<R>[]> {
     await this.ready()
     const calls = [...this.#core.book.unresolved.values()].filter((call) => seq === undefined || call.seq === seq)
-    return Promise.all(calls.map((call) => this.#guards.lanes.run(() => this.#again<R>(call))))
+    const ends = await Promise.allSettled(calls.map((call) => this.#guards.lanes.run(() => this.#again<R>(call))))
+    const answers = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []))
+    const [first] = ends
+    if (answers.length === 0 && first?.status === 'rejected') throw first.reason
+    return answers
   }
 
   /** Adds coins, decimal text. They can be used once they are in a block, for which this waits. */
@@ -97,29 +113,46 @@ export class Tab implements TabShape {
     await this.ready()
     this.#guards.checkUsable()
     const { payout } = this.#core.record as TabRecordView
-    const locked = this.#core.deposit - this.#core.book.charged + units
-    const { tx, payment } = await this.#core.purse.send({
-      ...{ kind: 'tab_fund', payload: { tabId: this.tabId as TxId, amount: amount(units) } },
-      ...{ amount: units, locked, agentId: this.agentId, payTo: payout },
-      note: (signed, validUntil) => this.#move('fund', signed, { units, validUntil }),
-    })
-    await this.#core.purse.mined(payment)
+    const { tx, payment } = await this.#core.purse
+      .send({
+        ...{ kind: 'tab_fund', payload: { tabId: this.tabId as TxId, amount: amount(units) } },
+        ...{ amount: units, locked: () => this.locked + units, agentId: this.agentId, payTo: payout },
+        note: (signed, validUntil) => this.#move('fund', signed, { units, validUntil }),
+        noted: () => this.#core.reload(),
+      })
+      .catch((error: unknown) => this.#notFunded(error))
+    await this.#core.purse.mined(payment).catch((error: unknown) => this.#notFunded(error))
     this.#core.fresh = tx.txId
     return this.state()
   }
 
+  /** What it holds that was not charged, also where top-ups have no block yet. A node may show less than was sent. */
+  get locked(): bigint {
+    const { book, deposit } = this.#core
+    return (deposit > book.deposited ? deposit : book.deposited) - book.charged
+  }
+
+  /** Whether a top-up was sent that the chain does not show yet. */
+  async isFunding(): Promise<boolean> {
+    await this.#core.look()
+    return this.#core.book.funds.size > 0 && this.#core.deposit < this.#core.book.deposited
+  }
+
   /**
    * Ends the tab. The seller is asked first: it claims what it charged, and the rest is back with that block. If it does not
-   * answer, or with `byChain`, the chain is asked: then the rest is back after the close delay.
+   * answer, or does not do it in the time for an answer, or with `byChain`, the chain is asked: then the rest is back after
+   * the close delay.
    */
   async close(options: { readonly byChain?: boolean } = {}): Promise<TabClosing> {
     checkOptions('tab.close', options, { byChain: KIND.toggle })
     await this.ready()
     const record = this.#core.record as TabRecordView
-    const asked = options.byChain === true || this.#core.book.stopped !== null ? undefined : await this.#askToClose()
-    if (asked !== undefined) return { by: 'seller', txId: asked, endsAt: record.endsAt }
+    if (record.status === 'closing') return { by: 'chain', txId: null, endsAt: record.endsAt }
+    const isAsked = options.byChain !== true && this.#core.book.stopped === null
+    const asked = isAsked ? await this.#askToClose() : undefined
+    if (asked !== undefined && (await this.#hasEnded())) return { by: 'seller', txId: asked, endsAt: record.endsAt }
     const { tx, payment } = await this.#core.purse.send({
-      ...{ kind: 'tab_close', payload: { tabId: this.tabId as TxId }, amount: 0n, locked: 0n },
+      ...{ kind: 'tab_close', payload: { tabId: this.tabId as TxId }, amount: 0n, locked: () => 0n },
       ...{ agentId: this.agentId, payTo: record.payout },
       note: (signed, validUntil) => this.#move('close', signed, { units: 0n, validUntil }),
     })
@@ -181,12 +214,12 @@ export class Tab implements TabShape {
   async catchUp(maxUnnoted: bigint): Promise<bigint> {
     await this.#core.look()
     const key = await this.#core.key()
-    const said = await this.#core.seller.state(this.tabId, key)
-    const claimed = { charged: this.#core.claimed, receipts: this.#core.record?.receipts ?? 0 }
-    const at = said ?? { ...claimed, deposit: this.#core.deposit, nextSeq: 0, voucher: null, lastReceipt: null }
+    const at = await this.#core.seller.state(this.tabId, key)
+    // A seller that does not say how the tab stands may still hold vouchers.
+    if (at === null) return 0n
     const isBlank = !this.#core.book.isSettled
-    const disbelief = said === null ? null : await this.#answers.judge(said, this.#core.book.floor, isBlank)
-    if (disbelief !== null) await this.#core.stop(disbelief, null, said)
+    const disbelief = await this.#answers.judge(at, this.#core.book.floor, isBlank)
+    if (disbelief !== null) await this.#core.stop(disbelief, null, at)
     const unnoted = at.charged - this.#core.book.charged
     if (!isBlank || disbelief !== null || unnoted > maxUnnoted) return unnoted > 0n ? unnoted : 0n
     const ceiling = at.voucher === null ? at.charged : at.voucher.ceiling
@@ -212,13 +245,17 @@ export class Tab implements TabShape {
   }
 
   /** A voucher for a call that another client makes: see `nativeTabScheme`. */
-  async voucherFor(offer: TabOffer, request: string): Promise<CallNote> {
+  async voucherFor(offer: TabOffer, request: string, most: bigint | null): Promise<CallNote> {
     await this.ready()
     const { serviceId, usd } = offer
     this.#guards.checkOffer(offer)
     // Official clients try again with their first offer, also after the seller told a higher price.
     const told = this.#guards.priceOf(serviceId)?.amount ?? 0n
     const price = offer.amount > told ? offer.amount : told
+    if (most !== null && price > most)
+      throw new SpendLimitError('not paid: the price is above the limit of the other client', {
+        code: 'over_call_limit',
+      })
     await this.#guards.agree(serviceId, { amount: price, usd }, null)
     return this.#guards.sign(serviceId, request, price)
   }
@@ -243,8 +280,8 @@ export class Tab implements TabShape {
   }
 
   async #place(): Promise<VerifyPlace> {
-    const { purse, seller, record, opening } = this.#core
-    return { purse, seller, key: await this.#core.key(), record, opening }
+    const { purse, seller, record, opening, book } = this.#core
+    return { purse, seller, key: await this.#core.key(), record, opening, book }
   }
 
   async #begin(): Promise<void> {
@@ -257,6 +294,9 @@ export class Tab implements TabShape {
     if (status === 'ended') throw new FarthingError('this tab has ended', { code: 'tab_ended' })
     if (status === 'void') throw new FarthingError('this tab was never opened', { code: 'payment_void' })
     if (status !== 'opening') return
+    const { isDryRun } = this.#core.purse.parts
+    if (isDryRun)
+      throw new PaymentRequiredError('a dry run: the opening of the tab was not sent again', { code: 'dry_run' })
     await this.#core.purse.mined(this.#openingPayment())
     this.#core.fresh = this.tabId
     await this.#core.look()
@@ -276,26 +316,43 @@ export class Tab implements TabShape {
     most: bigint | null,
     carrier: TabCarrier | null = null,
   ): Promise<CallResult<R>> {
-    let price = this.#guards.priceOf(serviceId) ?? (await this.#guards.ask(serviceId, request))
+    carrier?.signal?.throwIfAborted()
+    let price = await this.#guards.price(serviceId, request, most)
+    let refused: CallNote | null = null
     for (let left = NEW_VOUCHERS_MAX; ; left--) {
-      carrier?.signal?.throwIfAborted()
-      await this.#guards.agree(serviceId, price, most)
-      const call = await this.#guards.sign(serviceId, request, price.amount)
+      const call: CallNote = await this.#guards
+        .sign(serviceId, request, price.amount)
+        .catch((error: unknown) => this.#afterVoucher(error, refused))
       const floor = this.#core.book.floor
       const answer = await this.#exchange(call, carrier)
       if (hasReceipt(answer)) return this.#answers.accept<R>(call, answer)
       const next = await this.#answers.refused(call, answer, floor)
-      if (next === null || left === 0) throw errorOfAnswer(answer)
+      if (next === null || left === 0) throw errorOfAnswer(answer, this.#core.payment(call))
+      refused = call
       price = next
+      await this.#guards.agree(serviceId, price, most).catch((error: unknown) => this.#afterVoucher(error, call))
     }
   }
 
+  /** The seller has a voucher for this call: no other payment must be made for it. The error names that voucher. */
+  #afterVoucher(error: unknown, call: CallNote | null): never {
+    if (call === null || !(error instanceof FarthingError)) throw error
+    throw Object.assign(error, { payment: this.#core.payment(call) })
+  }
+
   async #again<R>(call: CallNote): Promise<CallResult<R>> {
+    await this.#checkSeller(call)
     const floor = this.#core.book.floor
     const answer = await this.#exchange(call)
     if (hasReceipt(answer)) return this.#answers.accept<R>(call, answer)
     await this.#answers.refused(call, answer, floor)
     throw errorOfAnswer(answer)
+  }
+
+  /** A call of another client may have gone to a server that is not this node. Its voucher is for the seller alone. */
+  async #checkSeller(call: CallNote): Promise<void> {
+    if (this.#guards.priceOf(call.serviceId) !== undefined) return
+    if ((await this.#core.seller.agentOf(call)) !== this.agentId) throw interrupted(this.#core.payment(call))
   }
 
   async #exchange(call: CallNote, carrier: TabCarrier | null = null): Promise<NodeAnswer> {
@@ -304,6 +361,23 @@ export class Tab implements TabShape {
     const isFinal = answer.ok && (hasReceipt(answer.value) || !isUnclear(answer.value))
     if (!isFinal) throw interrupted(this.#core.payment(call), answer)
     return answer.value
+  }
+
+  /** Whether the chain ends the tab while there is time for an answer. */
+  async #hasEnded(): Promise<boolean> {
+    const patience = this.#core.purse.parts.patience()
+    for (;;) {
+      if ((await this.#core.look()) === 'ended') return true
+      if (isOver(patience)) return false
+      await pause(LOOK_MS, patience.signal)
+    }
+  }
+
+  async #notFunded(error: unknown): Promise<never> {
+    if (!(error instanceof FarthingError) || error.payment === null || !NOT_MINED.has(error.code)) throw error
+    const { code, payment } = error
+    await this.#core.purse.keep({ what: 'refused', tabId: this.tabId, context: payment.txId, code })
+    throw error
   }
 
   async #askToClose(): Promise<string | null | undefined> {
@@ -323,10 +397,12 @@ export class Tab implements TabShape {
   }
 }
 
-/** Whether an answer leaves open what became of the call. */
+/**
+ * Whether an answer leaves open what became of the call. A seller refuses with 402, or with some statuses under an id of the
+ * request; whatever else comes may be from a server on the way, or from a node that failed after its work.
+ */
 function isUnclear({ status, body }: NodeAnswer): boolean {
   if (status === 429 || status === 503) return body.code !== UNAVAILABLE
   if (status === 402) return body.code === 'payment_unconfirmed' || body.code === 'payment_not_found'
-  // A node that fails after its work may have charged it; it refuses with 4xx.
-  return status < 400 || status >= 500
+  return !REFUSALS.has(status) || (typeof body.requestId !== 'string' && body.code !== 'result_expired')
 }

@@ -39,6 +39,7 @@ export class Tabs {
   readonly #agents = new Map<string, string>()
   readonly #opening = new Map<string, Promise<Tab>>()
   readonly #failed = new Map<string, number>()
+  readonly #funding = new Map<string, Promise<void>>()
   /** The tab of an agent that was used last. */
   readonly #current = new Map<string, Tab>()
 
@@ -85,8 +86,8 @@ export class Tabs {
     const mine = (await this.list()).filter((tab) => tab.agentId === agentId && tab.isUsable)
     for (const tab of mine.reverse()) {
       const standing = await tab.state().catch(unlessDisagreed)
-      const isLive = standing !== undefined && (standing.status === 'open' || standing.status === 'opening')
-      if (!isLive || !(await tab.ready().then(ok, notOk))) continue
+      // One that waits for its block may never be mined: it is not waited for here.
+      if (standing?.status !== 'open' || !(await tab.ready().then(ok, notOk))) continue
       this.#current.set(agentId, tab)
       return tab
     }
@@ -148,6 +149,11 @@ export class Tabs {
   async forOffer(offer: TabOffer): Promise<Tab> {
     const open = await this.usable(offer.agentId)
     if (open !== undefined) return open
+    const waiting = await this.#waiting(offer.agentId)
+    if (waiting !== undefined) {
+      await waiting.ready()
+      return waiting
+    }
     if (this.#automatic !== null) return this.#openOnce(offer)
     const message = `there is no open tab with ${offer.agentId}: openTab it, or set tabs.maxDeposit`
     throw new PaymentRequiredError(message, { code: 'no_tab' })
@@ -190,7 +196,13 @@ export class Tabs {
     const terms = { agentId: agentId as AgentId, deposit: amount(deposit), term, closeDelay: delay, scheme: TAB_SCHEME }
     let kept: string | null = null
     const opening = this.#purse.send({
-      ...{ kind: 'tab_open', payload: { ...terms, voucherKey: '' as Hash }, amount: deposit, locked: deposit, agentId },
+      ...{
+        kind: 'tab_open',
+        payload: { ...terms, voucherKey: '' as Hash },
+        amount: deposit,
+        locked: () => deposit,
+        agentId,
+      },
       payTo: agent.payout,
       completed: async (payload, nonce) => {
         const made = await newSeed(this.#purse, nonce)
@@ -292,8 +304,16 @@ export class Tabs {
     if (this.#automatic === null) return null
     const open = await this.usable(agentId)
     const isDue = open === undefined && this.#isDue(agentId) && !(await this.#hasLied(agentId))
+    if (isDue && (await this.#waiting(agentId)) !== undefined) return null
     const tab = open ?? (isDue ? await this.#openFor(agentId, serviceId, request) : null)
     return tab === null || (await this.#hasRoom(tab, serviceId)) ? tab : null
+  }
+
+  /** A tab with an agent whose opening has no block yet. No other one is opened meanwhile. */
+  async #waiting(agentId: string): Promise<Tab | undefined> {
+    for (const tab of await this.list())
+      if (tab.agentId === agentId && tab.isUsable && (await tab.state()).status === 'opening') return tab
+    return undefined
   }
 
   /** Nothing more is locked by itself with a seller that was not believed once. */
@@ -355,13 +375,21 @@ export class Tabs {
   async #hasRoom(tab: Tab, serviceId: string): Promise<boolean> {
     const price = tab.priceOf(serviceId) ?? 1n
     if (tab.available >= price) return true
-    const room = this.#maxDeposit - tab.available
+    // Calls that run side by side share one top-up.
+    const running = this.#funding.get(tab.tabId) ?? this.#fund(tab, price)
+    this.#funding.set(tab.tabId, running)
+    await running.finally(() => this.#funding.delete(tab.tabId))
+    return tab.available >= price
+  }
+
+  async #fund(tab: Tab, price: bigint): Promise<void> {
+    if ((await tab.isFunding()) || tab.available >= price) return
+    const room = this.#maxDeposit - tab.locked
     const wished = price * this.#ahead
     const more = wished < room ? wished : room
-    if (more < price) return false
-    return tab.topUp(this.#purse.coins(more).split(' ')[0] as string).then(ok, (error: unknown) => {
-      if (isFallback(error)) return false
-      throw error
+    if (more < price) return
+    await tab.topUp(this.#purse.coins(more).split(' ')[0] as string).catch((error: unknown) => {
+      if (!isFallback(error)) throw error
     })
   }
 
@@ -418,5 +446,7 @@ const NOT_OPENED: ReadonlySet<string> = new Set(['payment_refused', 'payment_fai
 
 /** Whether a call can be paid by itself after this error. */
 export function isFallback(error: unknown): boolean {
-  return error instanceof FarthingError && (FALLBACKS.has(error.code) || NOT_OPENED.has(error.code))
+  if (!(error instanceof FarthingError)) return false
+  // With a payment, the seller has a voucher for this call.
+  return NOT_OPENED.has(error.code) || (error.payment === null && FALLBACKS.has(error.code))
 }

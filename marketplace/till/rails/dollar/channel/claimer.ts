@@ -95,6 +95,11 @@ export class ChannelClaimer {
     this.check()
   }
 
+  /** Resolves when all that was asked for so far is done. */
+  get idle(): Promise<void> {
+    return this.#work
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#work

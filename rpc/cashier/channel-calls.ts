@@ -8,6 +8,7 @@ import {
   refundAnswer,
   voucherAnswer,
 } from '../../marketplace/till/rails/dollar/channel/answers.ts'
+import { besideOf } from '../../marketplace/till/rails/dollar/channel/call.ts'
 import type { ChannelPayment, ChannelPaymentOf } from '../../marketplace/till/rails/dollar/channel/channel.ts'
 import { correctiveExtra } from '../../marketplace/till/rails/dollar/channel/terms.ts'
 import { channelStateJson } from '../../marketplace/till/rails/dollar/channel/wire.ts'
@@ -96,7 +97,7 @@ async function settlementOf(
   // A client adds up what it was charged, so each answer has the total after its own call.
   const standing = { ...view.value.standing, charged: receipt.cumulative }
   const basis = { network: desk.terms.network.caip2, payer: payment.config.payer, standing }
-  const { deposit } = voucher
+  const { deposit } = besideOf(voucher)
   const said =
     deposit === undefined
       ? voucherAnswer(basis, receipt.charged)

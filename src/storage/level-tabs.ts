@@ -103,7 +103,7 @@ export class LevelTabStore implements TabStore {
   }
 
   async reserve(call: ReservedTabCall, bounds: ReserveBounds): Promise<Reservation> {
-    const { tabId, seq, voucher, price } = call
+    const { tabId, seq } = call
     const id = callIdOf(call)
     const known = this.#reserved.get(id)
     if (known !== undefined) return { is: 'known', call: known }
@@ -112,13 +112,11 @@ export class LevelTabStore implements TabStore {
       const answered = this.#answered(tabId, seq)
       return answered === undefined ? { is: 'refused' } : { is: 'known', call: answered }
     }
-    const highest = row.voucher === null || voucher.ceiling > row.voucher.ceiling ? voucher : row.voucher
-    const reserved = row.reserved + BigInt(price)
-    const sum = row.charged + reserved
-    if (sum > highest.ceiling || sum > bounds.most) return { is: 'refused' }
+    const held = holding(row, call)
+    const sum = held.charged + held.reserved
+    if (sum > held.voucher.ceiling || sum > bounds.most) return { is: 'refused' }
     this.#reserved.set(id, call)
-    const seqMax = Math.max(row.seqMax, seq)
-    this.#busy.set(tabId, { ...row, reserved: amount(reserved), voucher: highest, seqMax })
+    this.#busy.set(tabId, held)
     return { is: 'held' }
   }
 
@@ -227,9 +225,8 @@ export class LevelTabStore implements TabStore {
     for (const text of await this.#database.values(rangeOf('open/')).all()) {
       const call = callRowOf<ReservedTabCall>(text)
       const row = this.peek(call.tabId) ?? newRow(call.tabId)
-      const seqMax = Math.max(row.seqMax, call.seq)
       this.#reserved.set(callIdOf(call), call)
-      this.#busy.set(call.tabId, { ...row, reserved: amount(row.reserved + BigInt(call.price)), seqMax })
+      this.#busy.set(call.tabId, holding(row, call))
     }
   }
 
@@ -310,6 +307,13 @@ function newRow(tabId: TxId): TabRow {
     finalReceipts: 0,
     endedAtMs: null,
   }
+}
+
+/** The tab with one more call under way. Its voucher counts from then on, for the calls before it too. */
+function holding(row: TabRow, { seq, voucher, price }: ReservedTabCall): TabRow & Pick<ReservedTabCall, 'voucher'> {
+  const highest = row.voucher === null || voucher.ceiling > row.voucher.ceiling ? voucher : row.voucher
+  const seqMax = Math.max(row.seqMax, seq)
+  return { ...row, reserved: amount(row.reserved + BigInt(price)), voucher: highest, seqMax }
 }
 
 /** What was claimed on chain was charged: a store that lost its rows goes on from there. */

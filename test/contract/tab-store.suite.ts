@@ -260,6 +260,14 @@ export function tabStoreSuite(name: string, make: () => TabStoreFixture): void {
       expect(await store.open()).toEqual([])
     })
 
+    it('knows after a start the vouchers of calls whose work must not be done twice: they cover the calls before them', async () => {
+      const first = await hold(1, { ceiling: 10 })
+      await store.begin(begun(await hold(2, { ceiling: 20, isRepeatable: false })))
+      await reopen()
+      expect(await store.reserve(first, PLENTY)).toEqual({ is: 'held' })
+      expect(await store.reserve(reserved(3, { ceiling: 20 }), PLENTY)).toEqual({ is: 'refused' })
+    })
+
     it('never holds more than the ceilings and the bounds, in whatever order calls come', async () => {
       const tabs = Array.from({ length: 8 }, (_, i) => i + 1)
       // 125 calls of each tab want 10 each; its ceiling covers 60 of them, or the bound 40.

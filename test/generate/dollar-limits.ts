@@ -1,4 +1,7 @@
 import { FAILED_OUTSIDE } from '../../marketplace/till/failing-callers.ts'
+import { CLAIM_ROWS_MAX } from '../../marketplace/till/rails/dollar/channel/claimer.ts'
+import { CHANNEL_MOVES, MOVES_UNDER_WAY_MAX } from '../../marketplace/till/rails/dollar/channel/funding.ts'
+import { CHANNEL_QUESTIONS } from '../../marketplace/till/rails/dollar/channel/sightings.ts'
 import { CONTRACT_QUESTIONS } from '../../marketplace/till/rails/dollar/contract-payers.ts'
 import { CHECKS_WAITING_MAX } from '../../marketplace/till/rails/dollar/facilitators.ts'
 import { NEWCOMERS } from '../../marketplace/till/rails/dollar/newcomers.ts'
@@ -97,4 +100,19 @@ export const DOLLAR_LIMITS: readonly (readonly [string, number, string, string])
     '',
     'marketplace/till/rails/dollar/facilitators.ts',
   ],
+  [
+    'deposits and refunds of channels that a client may cause',
+    CHANNEL_MOVES.most,
+    'an hour',
+    'marketplace/till/rails/dollar/channel/funding.ts',
+  ],
+  ['those under way at once', MOVES_UNDER_WAY_MAX, '', 'marketplace/till/rails/dollar/channel/funding.ts'],
+  [
+    'questions about channels that the chain or facilitators are asked at once',
+    CHANNEL_QUESTIONS.atOnce,
+    '',
+    'marketplace/till/rails/dollar/channel/sightings.ts',
+  ],
+  ['and those that wait', CHANNEL_QUESTIONS.waitingMax, '', 'marketplace/till/rails/dollar/channel/sightings.ts'],
+  ['channels of one claim', CLAIM_ROWS_MAX, '', 'marketplace/till/rails/dollar/channel/claimer.ts'],
 ]

@@ -2,12 +2,12 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { TabTown, type TownSize } from '../support/sim/tab-town.ts'
 import { type TabVerdict, tabVerdictOn } from '../support/sim/tab-verdict.ts'
 
-const COUNT = Number(process.env.FARTHING_SIM_SEEDS ?? 12)
+const COUNT = Number(process.env.FARTHING_SIM_SEEDS ?? 8)
 const SEEDS = Array.from({ length: COUNT }, (_, i) => i + 1)
 /** Below what claims may bid, about that, and far above it. */
 const FLOOD_TIPS = [60n, 250n, 600n, 20_000n]
 const SIZE: TownSize = {
-  ...{ busyBlocks: 80, tabs: 12, splits: 0.04, ends: ['close', 'refund', 'expiry'], floodTips: FLOOD_TIPS },
+  ...{ busyBlocks: 80, tabs: 16, splits: 0.04, ends: ['close', 'refund', 'expiry'], floodTips: FLOOD_TIPS },
 }
 const HUNG_MS = 600_000
 
@@ -25,7 +25,7 @@ async function verdictOf(seed: number, size: TownSize): Promise<TabVerdict> {
   }
 }
 
-describe('two sellers, payers and miners in a network that splits', () => {
+describe('two sellers, payers and miners in a network that splits (attack 1)', () => {
   const verdicts: TabVerdict[] = []
 
   afterAll(() => {
@@ -57,7 +57,7 @@ describe('two sellers, payers and miners in a network that splits', () => {
   })
 })
 
-describe('a payer who fills the blocks of the close delay', () => {
+describe('a payer who fills the blocks of the close delay (attack 4)', () => {
   const flooded = (tip: bigint): TownSize => ({ ...SIZE, splits: 0, ends: ['close'], floodTips: [tip] })
 
   it('keeps no claim out at a price that its value bears', { timeout: HUNG_MS }, async () => {

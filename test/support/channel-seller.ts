@@ -17,6 +17,7 @@ import { ChannelRail } from '../../marketplace/till/rails/dollar/channel/channel
 import { ChannelClaimer } from '../../marketplace/till/rails/dollar/channel/claimer.ts'
 import { channelIdOf } from '../../marketplace/till/rails/dollar/channel/digests.ts'
 import { channelOffer } from '../../marketplace/till/rails/dollar/channel/terms.ts'
+import type { TabStore } from '../../marketplace/till/rails/tab/tab-store.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
 import { Workshop } from '../../marketplace/till/workshop.ts'
 import { LevelTabStore } from '../../src/storage/level-tabs.ts'
@@ -148,6 +149,8 @@ export class ModelPayer {
   }
 }
 
+type ClosableTabs = TabStore & { close(): Promise<void> }
+
 /** What a channel seller is made with. */
 export interface ChannelSellerParts extends MarketParts {
   readonly unclaimedMax?: bigint
@@ -162,7 +165,7 @@ export class ChannelSeller {
   readonly rail: ChannelRail
   readonly claimer: ChannelClaimer
   readonly faults: Fault[] = []
-  store: LevelTabStore
+  readonly store: ClosableTabs
   readonly #parts: ChannelSellerParts
   #isClosed = false
 
@@ -198,6 +201,11 @@ export class ChannelSeller {
     const market = await TestMarket.open(parts)
     const store = await LevelTabStore.open(join(market.folder, 'tabs'))
     return new ChannelSeller({ market, channels: new ModelChannels(), store }, parts)
+  }
+
+  /** Another replica of the seller, over a store that it shares. */
+  static over(parts: Pick<ChannelSeller, 'market' | 'channels' | 'store'>): ChannelSeller {
+    return new ChannelSeller(parts, {})
   }
 
   /** Kills the seller and starts it on what is on disk. The chain stays. */

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { mulDivUp } from '../../consensus/primitives/amount.ts'
 import type { ServiceId } from '../../consensus/primitives/ids.ts'
 import { OPERATOR } from '../../marketplace/chat/keys/keys.ts'
+import { CHAT_LINE } from '../../marketplace/services/text/chat-line.ts'
 import { llmChat } from '../../marketplace/services/text/llm-chat.ts'
 import { PRICE_UNITS } from '../../marketplace/services/text/token-price.ts'
 import type { TabStore } from '../../marketplace/till/rails/tab/tab-store.ts'
@@ -93,7 +94,7 @@ export class TabChat {
   /** A voucher for a chat, by what it costs at most. */
   async voucher(payer: TabPayer, body: object, more: { readonly ceiling?: bigint } = {}): Promise<VoucherPayload> {
     const ceiling = more.ceiling ?? payer.ceiling + (await this.most(body))
-    return payer.voucher(JSON.stringify(body), { serviceId: LLM_CHAT, ceiling })
+    return payer.voucher(CHAT_LINE + JSON.stringify(body), { serviceId: LLM_CHAT, ceiling })
   }
 
   /** Sends a chat with a payment, or asks what it costs. */

@@ -195,7 +195,7 @@ export class TabDoor {
     await this.shop.restart()
     const { rail, store, market } = this.shop
     const parts = { rail, store, shop: market.shop, chain: market.test.chain, backend: NATIVE_BACKEND }
-    Object.assign(this.node.market as MarketApi, { tabs: new TabCounter({ ...parts, clock: market.time }) })
+    Object.assign(this.node.market as MarketApi, { tabs: new TabCounter(parts) })
   }
 
   async close(): Promise<void> {

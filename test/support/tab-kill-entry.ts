@@ -184,7 +184,7 @@ async function run(): Promise<void> {
     onFault: (cause) => console.error(JSON.stringify(cause)),
     isHeld: () => takeover !== null && takeover.heldBecause !== null,
   })
-  const tabs = new TabCounter({ rail, chain, shop, store, backend: NATIVE_BACKEND, clock: systemClock })
+  const tabs = new TabCounter({ rail, chain, shop, store, backend: NATIVE_BACKEND })
   const market = { shop, price, store, settler: null, sender, till: null, settings, workshop, stable: null, tabs }
   const node = { clock: systemClock, chain, mempool, market, publicUrl: null } as unknown as NodeApi
   await rail.till.resume()

@@ -3,3 +3,8 @@
  * that begins with it.
  */
 export const CHAT_LINE = 'POST /api/v1/chat/completions\n'
+
+/** Whether a voucher commits to a chat by this text. */
+export function isChatText(request: string): boolean {
+  return request.startsWith(CHAT_LINE)
+}

@@ -6,7 +6,7 @@ import type { ServiceContext } from '../context.ts'
 import { delivered, ENGINE_ENVELOPE, engineEnvelope } from '../envelope.ts'
 import { unusable } from '../requests.ts'
 import { defineService } from '../service.ts'
-import { CHAT_LINE } from './chat-line.ts'
+import { isChatText } from './chat-line.ts'
 import { PRICE_UNITS, tokenUnits } from './token-price.ts'
 
 const ID = 'node-llm-chat' as ServiceId
@@ -40,7 +40,7 @@ const RESULT = Type.Object({
 
 function parse(request: string): Result<string> {
   const prompt = request.trim()
-  if (prompt.startsWith(CHAT_LINE)) return unusable('a chat is asked at its own address', FORMAT)
+  if (isChatText(prompt)) return unusable('a chat is asked at its own address', FORMAT)
   return prompt === '' ? unusable('there is no prompt', FORMAT) : ok(prompt)
 }
 

@@ -212,6 +212,25 @@ describe('a refusal', () => {
     }
   })
 
+  it('tells a stranger neither what was charged nor how many calls there were, whatever it tries', async () => {
+    const door = await TabDoor.open()
+    const payer = await door.payer()
+    for (let i = 0; i < 3; i++) await door.call('ok', payer.voucher('ok'))
+    const tries = [
+      { seq: 1 },
+      { seq: 4, ceiling: 1n },
+      { seq: 4, ceiling: 10n ** 12n },
+      { seq: 1_000, ceiling: 90_000_000n },
+      { seq: 4, ceiling: 90_000_000n },
+    ]
+    for (const change of tries) {
+      const { voucher, ...rest } = payer.voucher('ok', change)
+      const reply = await door.call('ok', { ...rest, voucher: { ...voucher, signature: 'ab'.repeat(64) } })
+      expect(verdict(reply)).toBe('402 tab_voucher_signature')
+      expect(Object.keys((told(reply).details ?? {}) as object)).toEqual(['tabId'])
+    }
+  })
+
   it('of an unknown tab has the offer alone', async () => {
     const door = await TabDoor.open()
     const payer = await door.payer()

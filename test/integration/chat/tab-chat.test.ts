@@ -5,12 +5,13 @@ import { mulDivUp } from '../../../consensus/primitives/amount.ts'
 import { fromHex } from '../../../consensus/primitives/bytes.ts'
 import { encodeText } from '../../../consensus/primitives/text.ts'
 import { encodeTabReceipt, tabReceiptMessage } from '../../../consensus/tx/tab-messages.ts'
+import { CHAT_LINE } from '../../../marketplace/services/text/chat-line.ts'
 import type { TabStore } from '../../../marketplace/till/rails/tab/tab-store.ts'
 import { readTabReceipt } from '../../../rpc/json/tab-json.ts'
 import { NATIVE_BACKEND } from '../../../src/crypto/native-backend.ts'
 import type { JsonBody } from '../../support/api.ts'
 import { until } from '../../support/processes.ts'
-import { PLAIN, paymentOfAnswer, streamedText, TabChat, type Told } from '../../support/tab-chat.ts'
+import { LLM_CHAT, PLAIN, paymentOfAnswer, streamedText, TabChat, type Told } from '../../support/tab-chat.ts'
 import { closeDoors, decoded } from '../../support/tab-door.ts'
 import { TEST_SIGNER } from '../../support/tabs.ts'
 import { HOUSE_TEXT } from '../../support/upstreams/openai.ts'
@@ -139,7 +140,7 @@ describe('a chat that is paid from a tab', () => {
     expect(again.body.choices).toEqual(first.body.choices)
     expect(chat.world.fake.questions).toHaveLength(asked)
     const other = await chat.told(await chat.post(JSON.stringify({ ...body, temperature: 1 }), first.payload))
-    expect([other.response.status, (other.body.error as JsonBody).code]).toEqual([402, 'tab_seq_used'])
+    expect([other.response.status, (other.body.error as JsonBody).code]).toEqual([402, 'tab_voucher_signature'])
   })
 
   it('comes with the calls of tools, and their stream can be put together', async () => {
@@ -238,12 +239,13 @@ describe('the charge of a stream', () => {
         },
       })
     const slow = await TabChat.open({ wrapTabs: holding })
+    slow.world.fake.answer = () => 'all'
     const payer = await slow.payer()
     const payload = await slow.voucher(payer, STREAM)
     const response = await slow.post(JSON.stringify(STREAM), payload)
     const reader = (response.body as ReadableStream<Uint8Array>).getReader()
     let text = ''
-    while (!text.includes('done.')) text += Buffer.from((await reader.read()).value ?? []).toString()
+    while (!text.includes('all')) text += Buffer.from((await reader.read()).value ?? []).toString()
     expect(text).not.toMatch(/"finish_reason":"stop"|x_payment|DONE/)
     expect(await slow.charged(payer)).toMatchObject({ charged: 0n })
     gate.resolve()
@@ -314,14 +316,16 @@ describe('a payment that is no good for a chat', () => {
     expect([told.response.status, told.body.error]).toMatchObject([400, { param: 'logprobs' }])
   })
 
-  it('pays at one door only: a voucher that bought the service itself buys no chat', async () => {
+  it('pays at one door only: the service does not take the voucher of a chat, but tells what it bought', async () => {
     const payer = await chat.payer()
-    const text = JSON.stringify(PLAIN)
-    const payload = payer.voucher(text, { serviceId: 'node-llm-chat', ceiling: chat.priceOf() * 2n })
-    const bought = await chat.door.call(text, payload, { serviceId: 'node-llm-chat' })
-    expect(bought.status).toBe(200)
-    const told = await chat.told(await chat.post(text, payload))
-    expect([told.response.status, (told.body.error as JsonBody).code]).toEqual([402, 'invalid_payment'])
+    const body = { ...PLAIN, max_tokens: 4_096 }
+    const text = JSON.stringify(body)
+    const unused = await chat.voucher(payer, body)
+    const refused = await chat.door.call(CHAT_LINE + text, unused, { serviceId: LLM_CHAT })
+    expect([refused.status, refused.body.code]).toEqual([400, 'invalid_request'])
+    const first = await chat.told(await chat.post(text, unused))
+    const again = await chat.door.call(CHAT_LINE + text, unused, { serviceId: LLM_CHAT })
+    expect(again.body).toMatchObject({ paid: true, result: { id: first.body.id }, receipt: { tab: { n: 1 } } })
   })
 })
 

@@ -23,23 +23,29 @@ afterAll(async () => {
   await chat.close()
 })
 
-/** `change` spoils the texts of paid answers. */
-async function openTab(change: (text: string) => string = (text) => text) {
-  const spoiling: typeof fetch = async (input, init) => {
-    const response = await fetch(input, init)
-    if (!new Headers(init?.headers).has('payment-signature')) return response
-    return new Response(change(await response.text()), response)
-  }
+/** Spoils the texts of paid answers. */
+const spoiling: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init)
+  if (!new Headers(init?.headers).has('payment-signature')) return response
+  return new Response((await response.text()).replaceAll('done.', 'gone.'), response)
+}
+
+async function openTab(fetching: typeof fetch = fetch) {
   const client = createClient({
     ...{ baseUrl: chat.door.url, wallet: walletFromWords(wordsOfSeed(devSeed(4))), settleMs: 20_000 },
     ...{ network: networkFacts(chat.door.market.test.ruleBook.params), maxPerTabCoins: '100', maxPerTabUsd: 1_000 },
     ...{ maxPerDayUsd: 1_000, maxPerCallCoins: '10' },
   })
-  return { tab: await client.openTab(SHOP, { deposit: '50' }), paying: tabChatFetch(client, spoiling) }
+  return { tab: await client.openTab(SHOP, { deposit: '50' }), paying: tabChatFetch(client, fetching) }
 }
 
 const post = (fetching: typeof fetch, body: object): Promise<Response> =>
   fetching(`${chat.door.url}${CHAT_PATH}`, { method: 'POST', body: JSON.stringify(body) })
+
+it('passes on no answer that the receipt is not of', async () => {
+  const { paying } = await openTab(spoiling)
+  await expect(post(paying, PLAIN)).rejects.toMatchObject({ code: 'unverified' })
+})
 
 it('pays whole and streamed chats from a tab, and notes the receipts', async () => {
   const { tab, paying } = await openTab()
@@ -65,9 +71,4 @@ it('pays whole and streamed chats from a tab, and notes the receipts', async () 
   expect(known.map(({ outcome }) => outcome)).toEqual([0, 0, 0, 0, 0, 1])
   expect(known.reduce((sum, one) => sum + BigInt(one.charged), 0n)).toBe(charged)
   expect(await tab.verifyReceipts()).toMatchObject({ ok: true, evidence: null })
-})
-
-it('passes on no answer that the receipt is not of', async () => {
-  const { paying } = await openTab((text) => text.replaceAll('done.', 'gone.'))
-  await expect(post(paying, PLAIN)).rejects.toMatchObject({ code: 'unverified' })
 })

@@ -33,7 +33,7 @@ describe('a call', () => {
     const seller = await ChannelSeller.open({ services })
     const payer = new ModelPayer()
     const first = await seller.served(payer, 'deposit')
-    expect(first.claim).toMatchObject({ voucher: { deposit: { amount: `${DEPOSIT}` } } })
+    expect(first.claim).toMatchObject({ voucher: { beside: { deposit: { amount: `${DEPOSIT}` } } } })
     await seller.served(payer, 'voucher', 'ok:2')
     expect([payer.charged, seller.store.peek(payer.channelId as never)?.charged]).toEqual([1_000n, 1_000n])
     expect(seller.channels.asked).toEqual(['verify', 'deposit'])

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { LAUNCH_RULES, TAB_RULES } from '../../../config/networks/rules.ts'
 import { encodeBlock } from '../../../consensus/block/block.ts'
 import { verifyTabSignature } from '../../../consensus/crypto/tab-signing.ts'
+import { epochOf } from '../../../consensus/ledger/epoch.ts'
 import { fromHex, toHex } from '../../../consensus/primitives/bytes.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { encodeText } from '../../../consensus/primitives/text.ts'
@@ -16,6 +17,7 @@ import type { TabPaidCall } from '../../../marketplace/till/rails/tab/tab-call.t
 import { NATIVE_BACKEND } from '../../../src/crypto/native-backend.ts'
 import { wallet } from '../../support/chain.ts'
 import { AGAIN, closeMarkets, SHOP } from '../../support/market.ts'
+import { overtake } from '../../support/mempool.ts'
 import { TabSeller, type TestTab, tabRuleBook } from '../../support/tab-seller.ts'
 import { closeTabShops, TabShop } from '../../support/tabs.ts'
 import { units } from '../../support/unsigned.ts'
@@ -30,6 +32,31 @@ afterEach(async () => {
   for (const seller of sellers.splice(0).reverse()) await seller.stop()
   await closeTabShops()
   await closeMarkets()
+})
+
+describe('attack 1, an opening that is reorganised away after use:', () => {
+  it('costs the seller what may be risked at the depth that it had, and no more', async () => {
+    const { shop } = await openShop()
+    const { test, price, mempool } = shop.market
+    const tab = await shop.openTab({}, 5)
+    // Five blocks are not six: below ten cents may be risked, however much the deposit holds.
+    const refused: string[] = []
+    for (let i = 0; i < 60 && refused.length === 0; i++) {
+      const answer = await shop.settle(tab, `ok:${i}`)
+      if (!answer.ok) refused.push(answer.fault.code)
+    }
+    expect(refused).toEqual(['tabcall/unconfirmed'])
+    const { charged } = (await shop.rail.stateOf(tab.tabId))!
+    expect(price.microsOfAmount(charged, epochOf(test.height, test.chain.ruleBook.at(test.height).market))).toBe(
+      98_000n,
+    )
+    const { nonce } = tab.opening.body
+    const gift = { to: wallet(3).address, amount: units(1), create: false }
+    const theft = await test.tx(wallet(1), 'transfer', gift, { nonce })
+    await overtake(test, 5, [[theft], [], [], [], [], []])
+    expect([shop.record(tab), mempool.get(tab.tabId)]).toEqual([undefined, undefined])
+    expect(await shop.settle(tab, 'ok:late')).toMatchObject({ ok: false, fault: { code: 'tabcall/unknown' } })
+  })
 })
 
 describe('attack 5, miners that keep claims out:', () => {

@@ -92,8 +92,8 @@ describe('attacks on tabs', () => {
     const tab = await shop.openTab()
     const call = shop.order(tab, 'ok:mine')
     expect(await settle(shop, call)).toBe('answered')
-    expect(await settle(shop, { ...call, request: 'ok:guess' })).toBe('tabcall/seq-used')
-    expect(await settle(shop, { ...call, serviceId: ONCE })).toBe('tabcall/seq-used')
+    expect(await settle(shop, { ...call, request: 'ok:guess' })).toBe('tabcall/signature')
+    expect(await settle(shop, { ...call, serviceId: ONCE })).toBe('tabcall/signature')
     expect(await settle(shop, call)).toBe('replayed')
     await shop.level.mark(tab.tabId, { finalReceipts: 1 })
     await shop.level.prune(shop.market.time.now() + 1, 1_000_000)
@@ -106,7 +106,7 @@ describe('attacks on tabs', () => {
     const call = shop.order(tab, 'ok')
     expect(await settle(shop, call)).toBe('answered')
     const others = [{ signature: new Uint8Array(64) }, { ceiling: units(99_000_000) }, { secret: new Uint8Array(32) }]
-    for (const change of others) expect(await settle(shop, withVoucher(call, change))).toBe('tabcall/seq-used')
+    for (const change of others) expect(await settle(shop, withVoucher(call, change))).toBe('tabcall/signature')
   })
 
   it('13: a hundred parallel calls with one voucher are worked for once, and charged once', async () => {

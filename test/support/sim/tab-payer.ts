@@ -58,14 +58,14 @@ interface OpeningParts extends Pick<SimTab, 'wallet' | 'stall'> {
 export async function openSimTab(node: SimNode, { wallet, stall, dice, ends }: OpeningParts): Promise<SimTab | null> {
   const seed = dice.bytes(32)
   const payload = {
-    ...{ agentId: stall.agentId, deposit: units(50_000_000 + dice.below(400_000_000)), term: dice.pick(SIM_TERMS) },
+    ...{ agentId: stall.agentId, deposit: units(100_000_000 + dice.below(800_000_000)), term: dice.pick(SIM_TERMS) },
     ...{ closeDelay: dice.pick(SIM_CLOSE_DELAYS), scheme: TAB_SCHEME },
     voucherKey: toHex(NATIVE_BACKEND.publicKeyEd25519(seed)) as Hash,
   }
   const opening = await signedAt(node, wallet, 'tab_open', payload)
   const admitted = await node.life.mempool.submit(opening)
   if (!admitted.ok) return null
-  const plans = { end: dice.pick(ends), busyness: dice.between(0.05, 0.6) }
+  const plans = { end: dice.pick(ends), busyness: dice.between(0.1, 1) }
   return { tabId: opening.txId, opening, wallet, stall, seed, ...plans, seq: 1, isBusy: false, isEnding: false }
 }
 

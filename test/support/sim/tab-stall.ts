@@ -26,8 +26,8 @@ import { cheapPow } from './cheap-network.ts'
 import type { SimNode } from './sim-node.ts'
 import { SIM_CLOSE_DELAYS } from './tab-rules.ts'
 
-/** What a call costs, in millionths of a dollar: four of them reach the most that is risked at depth 1. */
-const PRICE_USD_MICROS = 20_000n
+/** What a call costs, in millionths of a dollar: two of them are as much as is risked on a deposit of less than six confirmations. */
+const PRICE_USD_MICROS = 40_000n
 const DEFINITION = TEST_SERVICES[0] as (typeof TEST_SERVICES)[number]
 
 /** Counts the calls of stores that are under way, so that the virtual time can wait for them. */

@@ -151,7 +151,9 @@ export class TabTown {
   async #live(isBusy: boolean): Promise<void> {
     const dice = this.#dice
     if (this.#split === null && dice.chance(this.#size.splits)) this.#part()
-    if (isBusy && this.tabs.length < this.#size.tabs && dice.chance(0.3)) await this.#open()
+    const mayOpen = isBusy && this.tabs.length < this.#size.tabs
+    // Thieves open tabs while the network is split.
+    if (mayOpen && dice.chance(this.#split === null ? 0.2 : 0.5)) await this.#open()
     for (const tab of this.#openTabs()) await this.#use(tab, isBusy)
     if (this.#split === null) await this.#mineAt(dice.pick(this.nodes))
     else await this.#mineApart(this.#split)
@@ -165,7 +167,7 @@ export class TabTown {
     if (tab === null) return
     this.tabs.push(tab)
     const other = this.#split === null ? undefined : this.nodes.find((node) => !this.#isWith(node, stall.node))
-    if (other === undefined || !dice.chance(0.5)) return
+    if (other === undefined || !dice.chance(0.7)) return
     // A thief spends the same nonce on the other side of the split.
     const { nonce } = tab.opening.body
     const transfer = { to: wallet.address, amount: units(1), create: false }
@@ -203,8 +205,10 @@ export class TabTown {
     if (tab.end === 'refund') await askRefund(tab)
     if (tab.end !== 'close') return
     await this.#close(tab)
-    if (this.#flood !== null || !this.#dice.chance(FLOODS)) return
-    this.#flood = { tip: this.#dice.pick(this.#size.floodTips), left: tabAt(tab.stall.node, tab)?.closeDelay ?? 0 }
+    // A flood lasts for the close delays of all who close meanwhile.
+    const left = tabAt(tab.stall.node, tab)?.closeDelay ?? 0
+    if (this.#flood !== null) this.#flood.left = Math.max(this.#flood.left, left)
+    else if (this.#dice.chance(FLOODS)) this.#flood = { tip: this.#dice.pick(this.#size.floodTips), left }
   }
 
   /** The payer's node is any that the payer can reach. */

@@ -44,9 +44,9 @@ export interface AcceptanceParts {
   readonly prices: TabPrices
   readonly deposits: Deposits
   readonly bad: BadVouchers
+  readonly checks: Pick<VoucherChecks, 'verdictOn'>
   /** Calls on a tab that this process works on. */
   readonly underWay: (tabId: TxId) => number
-  readonly checks: Pick<VoucherChecks, 'verdictOn'>
 }
 
 type TabVerdict = Verdict<TabCallRow, AnsweredTabRow>
@@ -57,7 +57,10 @@ export function heldVoucher({ call, identity }: Pick<TabOrder, 'call' | 'identit
   return { seq, ceiling, context: identity.context, signature: toHex(signature) }
 }
 
-/** How a call stands whose number is not taken: the cheap checks come first, then the signature, and the request last. */
+/**
+ * How a call stands whose number is not taken. What the chain shows is told to anyone; what the seller knows of the tab only to its payer,
+ * so the signature comes before that, and the request last.
+ */
 export function judgeTabCall(parts: AcceptanceParts, order: TabOrder): TabVerdict {
   const { call, offer, asked } = order
   const { tabId, transaction } = call.payment
@@ -70,7 +73,11 @@ export function judgeTabCall(parts: AcceptanceParts, order: TabOrder): TabVerdic
   if (tab === undefined) return told(fault('tabcall/unknown', { tabId }))
   const row = store.peek(tabId)
   const known = { tabId, tab, row }
-  const unfit = whyNoTab(parts, known, offer.definition.timeoutMs) ?? whyTooMany(parts, known) ?? whyNoSeq(order, row)
+  const unfit =
+    whyNoTab(parts, known, offer.definition.timeoutMs) ??
+    whyNotSigned(parts, order) ??
+    whyTooMany(parts, known) ??
+    whyNoSeq(order, row)
   if (unfit !== null) return told(unfit)
   const { serviceId } = offer.definition
   const perCall = parts.prices.inForce(serviceId)
@@ -86,8 +93,7 @@ export function judgeTabCall(parts: AcceptanceParts, order: TabOrder): TabVerdic
     const why = unconfirmed(tabId, limit.confirmations, limit.needed)
     return transaction === null ? told(why) : { is: 'wait', why }
   }
-  // Reading the request may take milliseconds, which a stranger could ask for.
-  const refused = whyNotSigned(parts, order, tab) ?? shop.whyNotServed(offer, asked)
+  const refused = shop.whyNotServed(offer, asked)
   if (refused !== null) return told(refused)
   if (used - tab.claimed >= parts.deposits.unclaimedMost)
     return { is: 'wait', why: fault('tabcall/unclaimed', { tabId }) }
@@ -201,9 +207,12 @@ function reasonOf({ prices }: AcceptanceParts, { offer }: TabOrder): string {
   return 'reason' in quoted ? quoted.reason : 'nothing was quoted'
 }
 
-function whyNotSigned({ chain, backend, bad, checks }: AcceptanceParts, order: TabOrder, tab: Tab): Fault | null {
+/** Why the voucher of a call is not one of the tab's payer; null if it is. */
+export function whyNotSigned({ chain, backend, bad, checks }: AcceptanceParts, order: TabOrder): Fault | null {
   const { payment, from } = order.call
   const { tabId, voucher } = payment
+  const tab = chain.database.get(TABS, tabId)
+  if (tab === undefined) return fault('tabcall/unknown', { tabId })
   const verdict = checks.verdictOn(order)
   if (verdict !== undefined) return verdict ? null : fault('tabcall/signature', { tabId })
   const waitMs = bad.waitMs(tabId, from)

@@ -3,7 +3,6 @@ import type { FaultCode } from '../../../../consensus/primitives/fault-table.ts'
 import type { Hash, ServiceId, TxId } from '../../../../consensus/primitives/ids.ts'
 import type { TabReceipt } from '../../../../consensus/tx/tab-messages.ts'
 import type { TillCall } from '../../rail.ts'
-import type { ChannelConfig } from '../dollar/channel/channel.ts'
 
 /** A voucher as a call carries it. The secret and the request give its context. */
 export interface ShownVoucher {
@@ -51,10 +50,8 @@ export interface HeldVoucher {
   readonly context: Hash
   /** In hex. */
   readonly signature: string
-  /** Only of channels: what the channel is made of, which a claim must repeat. */
-  readonly channel?: ChannelConfig
-  /** Only of channels: the deposit that came with the call. */
-  readonly deposit?: { readonly transaction: string; readonly amount: string }
+  /** What the rail of channels keeps beside a voucher, as JSON has it. */
+  readonly beside?: object
 }
 
 /** How a tab stands with its seller: what a client needs to go on after it lost its own notes. */

@@ -23,6 +23,7 @@ import {
   type TabIdentity,
   type TabOrder,
   whyNoTab,
+  whyNotSigned,
 } from './acceptance.ts'
 import { BadVouchers } from './bad-vouchers.ts'
 import { answerOf, CallWork, takenCall, whyNotRunAgain } from './call-work.ts'
@@ -75,9 +76,10 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const prices = new TabPrices(dependencies)
     this.signatures = new BadVouchers(clock)
     const bad = this.signatures
-    this.#checks = new VoucherChecks({ ...dependencies, bad })
+    const checks = new VoucherChecks({ ...dependencies, bad })
     const underWay = (tabId: TxId): number => this.#underWay.get(tabId) ?? 0
-    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad, checks: this.#checks, underWay }
+    this.#checks = checks
+    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad, checks, underWay }
     const isAbandoned = (): boolean => this.till.isAbandoned
     this.#work = new CallWork({ ...dependencies, seal: sealer(signer, chain.network), isAbandoned })
     this.till = new Till({ ...dependencies, store: new TabDesk(store, chain, deposits) }, this)
@@ -116,7 +118,8 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const { ceiling, context, signature } = heldVoucher(order)
     const { voucher } = claim
     const isSame = voucher.context === context && voucher.ceiling === ceiling && voucher.signature === signature
-    return isSame ? null : seqUsed(claim, this.#deps.store.peek(claim.tabId))
+    if (isSame) return null
+    return whyNotSigned(this.#parts, order) ?? seqUsed(claim, this.#deps.store.peek(claim.tabId))
   }
 
   underWay({ call }: TabOrder): Fault {

@@ -2,6 +2,7 @@ import { taggedHashHex } from '../../../../consensus/crypto/hash.ts'
 import { ZERO_HEX_32 } from '../../../../consensus/primitives/bytes.ts'
 import type { Hash } from '../../../../consensus/primitives/ids.ts'
 import { encodeText } from '../../../../consensus/primitives/text.ts'
+import { isChatText } from '../../../../marketplace/services/text/chat-line.ts'
 import { fieldsOf, type NodeAnswer } from '../../http.ts'
 import { VerificationError } from '../errors.ts'
 import { receiptOf } from '../receipts.ts'
@@ -104,7 +105,7 @@ export class TabAnswers {
     this.#core.book.refuse(call, code)
     if (offer === undefined || said === null || offer.serviceId !== call.serviceId) return null
     if (!offer.available) return null
-    this.#guards.learn(offer)
+    if (!isChatText(call.request)) this.#guards.learn(offer)
     return { amount: offer.amount, usd: offer.usd }
   }
 

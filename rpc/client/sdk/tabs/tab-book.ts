@@ -1,3 +1,4 @@
+import { isChatText } from '../../../../marketplace/services/text/chat-line.ts'
 import { isSameReceipt } from './tab-receipts.ts'
 import type { CallNote, OpeningNote, StopNote, TabEvidence, TabNote, TabReceiptJson } from './tab-types.ts'
 
@@ -215,7 +216,8 @@ export class TabBook {
     this.skipTo(seq + 1)
     // A draft has no signature yet, and may never get one.
     if (signature !== '' && BigInt(ceiling) > this.signed) this.signed = BigInt(ceiling)
-    if (!this.firstPrices.has(serviceId)) this.firstPrices.set(serviceId, BigInt(amount))
+    // Each chat has a price of its own.
+    if (!isChatText(call.request) && !this.firstPrices.has(serviceId)) this.firstPrices.set(serviceId, BigInt(amount))
   }
 
   #receipt(receipt: TabReceiptJson): void {

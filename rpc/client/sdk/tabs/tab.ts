@@ -2,6 +2,7 @@ import { amount } from '../../../../consensus/primitives/amount.ts'
 import { toHex } from '../../../../consensus/primitives/bytes.ts'
 import type { TxId } from '../../../../consensus/primitives/ids.ts'
 import { encodeTransaction, type Transaction } from '../../../../consensus/tx/transaction.ts'
+import { isChatText } from '../../../../marketplace/services/text/chat-line.ts'
 import type { NodeAnswer } from '../../http.ts'
 import { FarthingError, PaymentRequiredError, SpendLimitError } from '../errors.ts'
 import { checkCall, checkNoMore, checkOptions, KIND, TAB_CALL_KINDS } from '../options.ts'
@@ -250,13 +251,15 @@ export class Tab implements TabShape {
     const { serviceId, usd } = offer
     this.#guards.checkOffer(offer)
     // Official clients try again with their first offer, also after the seller told a higher price.
-    const told = this.#guards.priceOf(serviceId)?.amount ?? 0n
+    const isChat = isChatText(request)
+    const told = isChat ? 0n : (this.#guards.priceOf(serviceId)?.amount ?? 0n)
     const price = offer.amount > told ? offer.amount : told
     if (most !== null && price > most)
       throw new SpendLimitError('not paid: the price is above the limit of the other client', {
         code: 'over_call_limit',
       })
-    await this.#guards.agree(serviceId, { amount: price, usd }, null)
+    // The price of one chat is no rise of another's.
+    await this.#guards.agree(serviceId, { amount: price, usd }, isChat ? price : null)
     return this.#guards.sign(serviceId, request, price)
   }
 

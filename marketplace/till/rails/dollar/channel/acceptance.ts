@@ -6,11 +6,10 @@ import type { TxId } from '../../../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../../../consensus/primitives/result.ts'
 import type { Shop } from '../../../shop.ts'
 import { nextSeqIn } from '../../tab/acceptance.ts'
-import type { HeldVoucher } from '../../tab/tab-call.ts'
 import type { ReservedTabCall, TabRow, TabStore } from '../../tab/tab-store.ts'
 import { honouredPrices } from '../intake.ts'
 import { dollarAmount } from '../terms.ts'
-import type { ChannelOrder } from './call.ts'
+import type { BesideVoucher, ChannelOrder } from './call.ts'
 import type { ChannelState } from './channel.ts'
 import { checkCeiling, checkChannel, checkDeposit, offeredAmount } from './checks.ts'
 import { busy, chargedOf, type Funding, isInUse } from './funding.ts'
@@ -94,7 +93,7 @@ export function newChannelCall(
   }: {
     readonly row: TabRow | undefined
     readonly price: ChannelPrice
-    readonly deposit: HeldVoucher['deposit'] | undefined
+    readonly deposit: BesideVoucher['deposit']
     readonly nowMs: number
   },
 ): ReservedTabCall {
@@ -115,8 +114,7 @@ export function newChannelCall(
       ceiling: amount(maxClaimable),
       context: identity.context,
       signature,
-      channel: payment.config,
-      ...(deposit !== undefined && { deposit }),
+      beside: { config: payment.config, deposit } satisfies BesideVoucher,
     },
     price: price.amount.toString(),
     priceUsdMicros: price.priceUsdMicros.toString(),

@@ -2,13 +2,27 @@ import { amount } from '../../../../../consensus/primitives/amount.ts'
 import type { Hash, TxId } from '../../../../../consensus/primitives/ids.ts'
 import type { ClaimKind, TillStore } from '../../../claim-store.ts'
 import type { Identity, Order, TillCall } from '../../../rail.ts'
+import type { HeldVoucher } from '../../tab/tab-call.ts'
 import { isAnswered, isTab, type ReservedTabCall, type TabCallRow, type TabStore } from '../../tab/tab-store.ts'
-import type { ChannelPayment } from './channel.ts'
+import type { ChannelConfig, ChannelPayment } from './channel.ts'
 import type { Sightings } from './sightings.ts'
 
 /** A call that is paid from a channel. */
 export interface ChannelPaidCall extends TillCall {
   readonly payment: ChannelPayment
+}
+
+/** What is kept beside a voucher. */
+export interface BesideVoucher {
+  /** What the channel is made of, which a claim must repeat. */
+  readonly config: ChannelConfig
+  /** The deposit that came with the call. */
+  readonly deposit?: { readonly transaction: string; readonly amount: string } | undefined
+}
+
+/** What is kept beside the voucher of a channel. */
+export function besideOf({ beside }: HeldVoucher): BesideVoucher {
+  return beside as BesideVoucher
 }
 
 /** What is compared between a call on a channel and a call in the store. */

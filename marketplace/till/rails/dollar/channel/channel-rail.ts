@@ -13,6 +13,7 @@ import { type ReceiptSigner, sealer } from '../../tab/tab-receipts.ts'
 import { type AnsweredTabRow, isTab, type TabCallRow, type TabStore } from '../../tab/tab-store.ts'
 import { type AcceptanceParts, type ChannelPrice, newChannelCall, pricedCall, whyNotTaken } from './acceptance.ts'
 import {
+  type BesideVoucher,
   CHANNEL_CALLS,
   ChannelDesk,
   type ChannelIdentity,
@@ -49,7 +50,7 @@ export interface ChannelView {
 /** What is known of a payment beside its bytes. */
 interface Known {
   readonly price: ChannelPrice
-  readonly deposit: HeldVoucher['deposit'] | undefined
+  readonly deposit: BesideVoucher['deposit']
 }
 
 /**

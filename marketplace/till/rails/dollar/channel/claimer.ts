@@ -5,6 +5,7 @@ import { ClaimsAway } from '../../../claim-store.ts'
 import { type ClaimCandidate, type ClaimMoment, claimsDue } from '../../tab/claim-policy.ts'
 import { isTab, type TabRow, type TabStore } from '../../tab/tab-store.ts'
 import { dollarAmount } from '../terms.ts'
+import { besideOf } from './call.ts'
 import type { ChainOutcome, ChannelChain } from './chain.ts'
 import type { ChannelPaymentOf, ChannelState, ClaimRow } from './channel.ts'
 import { chargedOf } from './funding.ts'
@@ -26,7 +27,7 @@ export interface ChannelClaimerParts {
 }
 
 /** Channels of one claim: facilitators take at least so many. */
-const ROWS_MAX = 25
+export const CLAIM_ROWS_MAX = 25
 /**
  * What a claim is taken to cost, in millionths of a dollar: its transaction and that of the payment to the seller, and each channel. Gas is
  * paid in another coin, whose price is not known here.
@@ -120,14 +121,14 @@ export class ChannelClaimer {
     this.#isFirst = false
     const due = new Set(claimsDue(candidates, this.#moment()).map(({ tabId }) => tabId))
     const orders = ours.filter(({ tabId }) => due.has(tabId))
-    for (let i = 0; i < orders.length && !this.#stopped; i += ROWS_MAX)
-      await this.#claimAll(orders.slice(i, i + ROWS_MAX))
+    for (let i = 0; i < orders.length && !this.#stopped; i += CLAIM_ROWS_MAX)
+      await this.#claimAll(orders.slice(i, i + CLAIM_ROWS_MAX))
     if (this.#isOwed && !this.#stopped) await this.#settle()
   }
 
   #isOurs({ voucher }: TabRow): boolean {
     const { terms } = this.#parts
-    return voucher?.channel?.receiverAuthorizer === terms.receiverAuthorizer.toLowerCase()
+    return voucher !== null && besideOf(voucher).config.receiverAuthorizer === terms.receiverAuthorizer.toLowerCase()
   }
 
   #moment(): ClaimMoment {
@@ -241,10 +242,11 @@ function claimOf(row: TabRow, state: ChannelState): ClaimRow {
 
 /** The payment with the highest voucher of a channel. */
 function lastOf({ tabId, voucher }: TabRow): ChannelPaymentOf<'voucher'> {
-  const { channel, ceiling, signature } = voucher as NonNullable<TabRow['voucher']>
+  const held = voucher as NonNullable<TabRow['voucher']>
+  const { ceiling, signature } = held
   return {
     kind: 'voucher',
-    config: channel as NonNullable<typeof channel>,
+    config: besideOf(held).config,
     voucher: { channelId: tabId, maxClaimable: ceiling, signature },
     accepted: {},
   }

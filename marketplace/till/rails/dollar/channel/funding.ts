@@ -28,9 +28,9 @@ export interface Refunded extends Moved {
 }
 
 /** Deposits and refunds that one client may cause within an hour: each costs the seller, or its facilitator, gas. */
-const MOVES = { most: 30, withinMs: 3_600_000, namesMax: 10_000 }
-/** Deposits that may be under way at once. */
-const UNDER_WAY_MAX = 32
+export const CHANNEL_MOVES = { most: 30, withinMs: 3_600_000, namesMax: 10_000 }
+/** Deposits and refunds that may be under way at once. */
+export const MOVES_UNDER_WAY_MAX = 32
 /** Looks at a channel whose transaction ended unknown, and the pause before each. */
 const LOOKS = 6
 const LOOK_MS = 2_000
@@ -43,7 +43,7 @@ export class Funding {
 
   constructor(parts: FundingParts) {
     this.#parts = parts
-    this.#moves = new ClientCounts(parts.clock, MOVES)
+    this.#moves = new ClientCounts(parts.clock, CHANNEL_MOVES)
   }
 
   /** Whether a deposit or a refund of the channel is under way here. */
@@ -131,9 +131,9 @@ export class Funding {
 
   async #alone<T>(channelId: string, from: Holder, work: () => Promise<Result<T>>): Promise<Result<T>> {
     if (this.#busy.has(channelId)) return fail(busy(channelId))
-    if (this.#busy.size >= UNDER_WAY_MAX)
+    if (this.#busy.size >= MOVES_UNDER_WAY_MAX)
       return fail(fault('channel/chain-away', { detail: 'too many deposits and refunds are under way' }))
-    const waitMs = this.#moves.waitMs(from, MOVES.most)
+    const waitMs = this.#moves.waitMs(from, CHANNEL_MOVES.most)
     if (waitMs > 0) return fail(fault('tabcall/failing', { seconds: Math.ceil(waitMs / 1_000) }))
     this.#moves.add(from)
     this.#busy.add(channelId)

@@ -32,9 +32,8 @@ interface Sighting {
 const CHANNELS_MAX = 10_000
 /** A state is good for a third of the withdraw delay, within these bounds: calls of that time are claimed before a withdrawal. */
 const AGE_MS = { least: 30_000, most: 300_000 }
-/** Questions about channels that run at once, and those that may wait. Each place is shared fairly among clients. */
-const ASKED_AT_ONCE = 16
-const ASKED_WAITING_MAX = 64
+/** Questions about channels that run at once, and those that may wait. Places are shared fairly among clients. */
+export const CHANNEL_QUESTIONS = { atOnce: 16, waitingMax: 64 } as const
 const CROWDED = fault('channel/chain-away', { detail: 'too many channels are to be looked at' })
 
 /**
@@ -45,7 +44,7 @@ export class Sightings {
   readonly #parts: SightingsParts
   readonly #known = new LruMap<string, Sighting>(CHANNELS_MAX)
   readonly #bad: BadVouchers
-  readonly #slots = new WorkSlots({ atOnce: ASKED_AT_ONCE })
+  readonly #slots = new WorkSlots({ atOnce: CHANNEL_QUESTIONS.atOnce })
 
   constructor(parts: SightingsParts) {
     this.#parts = parts
@@ -95,7 +94,7 @@ export class Sightings {
     const asker = this.asker(channelId, from)
     const ask = (): Promise<Result<ChannelState>> =>
       isJudged ? channels.verify(payment, amount, asker) : channels.state(payment)
-    const said = (await this.#slots.runUnlessFull(ask, from.address, ASKED_WAITING_MAX)) ?? fail(CROWDED)
+    const said = (await this.#slots.runUnlessFull(ask, from.address, CHANNEL_QUESTIONS.waitingMax)) ?? fail(CROWDED)
     if (said.ok) this.see(channelId, said.value)
     // Keys cost nothing: a stranger can sign for any number of channels that hold nothing.
     const isVain = said.ok ? payment.kind !== 'deposit' && said.value.balance === 0n : isOfPayment(said.fault)

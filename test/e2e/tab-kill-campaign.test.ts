@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { campaignText, runCampaign } from '../support/tab-kill-campaign.ts'
+import { STEPS } from '../support/tab-kill-slot.ts'
 
 /** Sellers that are killed side by side: while one starts, another works. */
 const SELLERS = 3
@@ -13,5 +14,7 @@ it(`${SELLERS} sellers of tabs, each killed ${KILLS} times with seed ${SEED}: ea
   const reports = await Promise.all(seeds.map((seed) => runCampaign({ seed, kills: KILLS, shared: null })))
   for (const [i, report] of reports.entries()) console.info(campaignText(seeds[i] as number, report))
   expect(reports.map(({ faults }) => faults)).toEqual(reports.map(() => []))
+  const hit = new Set(reports.flatMap(({ deaths }) => [...deaths.keys()]))
+  expect(STEPS.filter((step) => !hit.has(step))).toEqual([])
   expect(reports.reduce((sum, { kills }) => sum + kills, 0)).toBeGreaterThanOrEqual(SELLERS * KILLS)
 })

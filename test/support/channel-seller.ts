@@ -39,13 +39,18 @@ export class ModelChannels implements ChannelChain {
   /** Questions and transactions, in order. */
   readonly asked: string[] = []
   readonly paidOut: bigint[] = []
+  /** Rows of claims: all can read them. */
+  readonly published: ClaimRow[] = []
   isAway = false
   mishap: Mishap | null = null
   readonly #salts = new Set<string>()
   #owed = 0n
 
-  state({ voucher }: ChannelPayment): Promise<Result<ChannelState>> {
-    return this.#tell('state', voucher.channelId)
+  /** As facilitators do, it refuses a voucher above what the channel holds. */
+  async state({ voucher: { channelId, maxClaimable } }: ChannelPayment): Promise<Result<ChannelState>> {
+    const known = await this.#tell('state', channelId)
+    const isAbove = known.ok && known.value.balance > 0n && maxClaimable > known.value.balance
+    return isAbove ? fail(fault('channel/balance', { channelId, maxClaimable: maxClaimable.toString() })) : known
   }
 
   async verify(payment: ChannelPayment): Promise<Result<ChannelState>> {
@@ -65,6 +70,7 @@ export class ModelChannels implements ChannelChain {
   }
 
   async claim(rows: readonly ClaimRow[]): Promise<ChainOutcome<object>> {
+    this.published.push(...rows)
     return this.#carryOut(`claim ${rows.length}`, () => {
       const states = rows.map((row) => ({ row, id: channelIdOf(CHANNEL_TERMS.network.chainId, row.config) }))
       const isWrong = ({ row, id }: (typeof states)[number]): boolean =>

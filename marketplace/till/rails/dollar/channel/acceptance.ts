@@ -6,6 +6,7 @@ import type { TxId } from '../../../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../../../consensus/primitives/result.ts'
 import type { Shop } from '../../../shop.ts'
 import { nextSeqIn } from '../../tab/acceptance.ts'
+import { UNCHARGED } from '../../tab/settings.ts'
 import type { ReservedTabCall, TabRow, TabStore } from '../../tab/tab-store.ts'
 import { honouredPrices } from '../intake.ts'
 import { dollarAmount } from '../terms.ts'
@@ -14,6 +15,9 @@ import type { ChannelState } from './channel.ts'
 import { checkCeiling, checkChannel, checkDeposit, offeredAmount } from './checks.ts'
 import { busy, chargedOf, type Funding, isInUse } from './funding.ts'
 import type { ChannelTerms } from './terms.ts'
+
+/** How long a channel waits for each free call beyond those that are borne. */
+const FREE_CALL_MS = 10 * 60_000
 
 /** What calls on channels are judged by. */
 export interface AcceptanceParts {
@@ -70,6 +74,8 @@ export function whyNotTaken(
   const { channelId } = identity
   const row = store.peek(channelId)
   if (funding.isBusy(channelId) || isInUse(row)) return busy(channelId)
+  const free = whyTooMany(row, clock.now())
+  if (free !== null) return free
   const wrong = hasDeposit && payment.kind === 'deposit' ? checkDeposit(payment, terms, clock.now()) : null
   if (wrong !== null) return wrong
   const charged = chargedOf(row, state)
@@ -80,6 +86,15 @@ export function whyNotTaken(
   if (unclaimed === 0n || unclaimed + price.amount <= unclaimedMax) return null
   const reason = 'what was charged on this channel has to be claimed first; try again in some minutes'
   return fault('service/unavailable', { serviceId: offer.definition.serviceId, reason })
+}
+
+/** A call that fails is free, and what is written of it stays. So a channel has only so many of them, as a tab. */
+function whyTooMany(row: TabRow | undefined, nowMs: number): Fault | null {
+  if (row === undefined) return null
+  const { tabId, receipts, uncharged, lastReceipt } = row
+  const most = UNCHARGED.atFirst + UNCHARGED.perCharged * (receipts - uncharged)
+  if (uncharged <= most || nowMs - (lastReceipt?.receipt.timeMs ?? 0) >= FREE_CALL_MS) return null
+  return fault('tabcall/too-many-failed', { tabId, failed: uncharged, most })
 }
 
 /** What is written of a call that is taken. */

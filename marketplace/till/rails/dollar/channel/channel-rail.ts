@@ -136,6 +136,7 @@ export class ChannelRail implements Rail<ChannelPaidCall, TabCallRow, ChannelIde
     if (ready === undefined || state === undefined) return { is: 'moved' }
     const { price, deposit } = ready
     const wrong = whyNotTaken(this.#parts, order, { price, state, hasDeposit: false })
+    this.sightings.judged(call.payment, wrong === null, call.from)
     if (wrong !== null) return { is: 'told', outcome: fail(wrong) }
     const row = this.#deps.store.peek(identity.channelId)
     const facts = { row, price, deposit, nowMs: this.#deps.clock.now() }
@@ -225,7 +226,9 @@ export class ChannelRail implements Rail<ChannelPaidCall, TabCallRow, ChannelIde
       if (!judged.ok) return judged
     }
     this.#signed.add(payment)
-    return this.#funding.refund(payment, from)
+    const refunded = await this.#funding.refund(payment, from)
+    this.sightings.judged(payment, refunded.ok, from)
+    return refunded
   }
 
   #isInUse({ channelId }: ChannelIdentity): boolean {
@@ -251,7 +254,9 @@ export class ChannelRail implements Rail<ChannelPaidCall, TabCallRow, ChannelIde
     const state = this.sightings.state(identity.channelId)
     if (state === undefined) return fail(fault('channel/unverified', { channelId: identity.channelId }))
     const wrong = whyNotTaken(this.#parts, order, { price, state, hasDeposit: true })
-    return wrong === null ? this.#funding.deposit(payment, price.amount, call.from) : fail(wrong)
+    if (wrong === null) return this.#funding.deposit(payment, price.amount, call.from)
+    this.sightings.judged(payment, false, call.from)
+    return fail(wrong)
   }
 
   #taken(known: TabCallRow, order: ChannelOrder): Verdict<TabCallRow, AnsweredTabRow> {

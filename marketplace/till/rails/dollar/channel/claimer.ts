@@ -3,7 +3,9 @@ import { type Fault, fault } from '../../../../../consensus/primitives/fault.ts'
 import type { TxId } from '../../../../../consensus/primitives/ids.ts'
 import { ClaimsAway } from '../../../claim-store.ts'
 import { type ClaimCandidate, type ClaimMoment, claimsDue } from '../../tab/claim-policy.ts'
-import { isTab, type TabRow, type TabStore } from '../../tab/tab-store.ts'
+import { SEQ_FIRST } from '../../tab/seq-window.ts'
+import type { HeldVoucher } from '../../tab/tab-call.ts'
+import { isAnswered, isTab, type TabRow, type TabStore } from '../../tab/tab-store.ts'
 import { dollarAmount } from '../terms.ts'
 import { besideOf } from './call.ts'
 import type { ChainOutcome, ChannelChain } from './chain.ts'
@@ -37,10 +39,21 @@ const COST_MICROS = { claim: 2_000n, row: 200n }
 const SURE_MS = 60_000
 /** A channel with unclaimed calls is looked at so often in the time that a withdrawal takes. */
 const LOOKS_PER_DELAY = 8
-/** A channel whose claim the chain refused is left alone for so long. */
+/** Channels that are looked at at once. */
+const LOOKS_AT_ONCE = 8
+/** A channel whose claim the chain refused is left alone for so long at most. */
 const RETRY_MS = 30 * 60_000
 /** A refund of another replica that has not ended by then did not survive. */
 const REFUND_MS = 10 * 60_000
+
+/** A voucher as a payment. */
+type Promised = ChannelPaymentOf<'voucher'>
+
+/** The voucher that claims these receipts. */
+interface KnownPromise {
+  readonly receipts: number
+  readonly payment: Promised
+}
 
 /** When a claim of these receipts was first seen on the chain. */
 interface Seen {
@@ -57,6 +70,7 @@ export class ChannelClaimer {
   readonly #parts: ChannelClaimerParts
   readonly #seen = new Map<TxId, Seen>()
   readonly #refusedAtMs = new Map<TxId, number>()
+  readonly #promises = new Map<TxId, KnownPromise>()
   #work: Promise<void> = Promise.resolve()
   #isQueued = false
   #stopped = false
@@ -111,12 +125,13 @@ export class ChannelClaimer {
     const rows = (await this.#parts.store.unclaimed()).filter((row) => !isTab(row))
     const ours = rows.filter((row) => this.#isOurs(row))
     const open = new Set(rows.map(({ tabId }) => tabId))
-    for (const known of [this.#seen, this.#refusedAtMs])
+    for (const known of [this.#seen, this.#refusedAtMs, this.#promises])
       for (const tabId of known.keys()) if (!open.has(tabId)) known.delete(tabId)
+    for (const row of rows) await this.#liftRefund(row)
     const candidates: ClaimCandidate[] = []
-    for (const row of ours) {
-      const candidate = await this.#candidate(row)
-      if (candidate !== null) candidates.push(candidate)
+    for (let i = 0; i < ours.length; i += LOOKS_AT_ONCE) {
+      const some = await Promise.all(ours.slice(i, i + LOOKS_AT_ONCE).map((row) => this.#candidate(row)))
+      candidates.push(...some.filter((candidate) => candidate !== null))
     }
     // A crash may have come between a claim and its payment.
     if (this.#isFirst && ours.length > 0) this.#isOwed = true
@@ -128,31 +143,75 @@ export class ChannelClaimer {
     if (this.#isOwed && !this.#stopped) await this.#settle()
   }
 
+  /** A refund that has not ended by now did not survive its replica. */
+  async #liftRefund({ tabId, refundAskedAtMs }: TabRow): Promise<void> {
+    const { store, clock } = this.#parts
+    if (refundAskedAtMs !== null && clock.now() - refundAskedAtMs > REFUND_MS)
+      await store.mark(tabId, { refundAskedAtMs: null })
+  }
+
   #isOurs({ voucher }: TabRow): boolean {
     const { terms } = this.#parts
     return voucher !== null && besideOf(voucher).config.receiverAuthorizer === terms.receiverAuthorizer.toLowerCase()
   }
 
   #moment(): ClaimMoment {
-    const { terms, clock, unclaimedMax } = this.#parts
-    const fee = (count: number): bigint =>
-      dollarAmount(terms.asset, COST_MICROS.claim + BigInt(count) * COST_MICROS.row)
+    const { clock, unclaimedMax } = this.#parts
+    const fee = (count: number): bigint => this.#costOf(count)
     return { height: seconds(clock), nowMs: clock.now(), fee, riskLimit: unclaimedMax as never }
+  }
+
+  #costOf(rows: number): bigint {
+    return dollarAmount(this.#parts.terms.asset, COST_MICROS.claim + BigInt(rows) * COST_MICROS.row)
+  }
+
+  /** Whether the chain refused what was asked about the channel a short time ago. There is time for some tries before a withdrawal. */
+  #isLeftAlone(tabId: TxId): boolean {
+    const { clock, terms } = this.#parts
+    const pauseMs = Math.min(RETRY_MS, (terms.withdrawDelay * 1_000) / LOOKS_PER_DELAY)
+    return clock.now() - (this.#refusedAtMs.get(tabId) ?? Number.NEGATIVE_INFINITY) < pauseMs
+  }
+
+  /** Whether less is unclaimed than a claim costs: what is not claimed needs no watch. */
+  #isDust(row: TabRow): boolean {
+    const state = this.#parts.sightings.state(row.tabId)
+    if (state === undefined) return false
+    const unclaimed = chargedOf(row, state) - state.totalClaimed
+    return unclaimed > 0n && unclaimed < this.#costOf(1)
+  }
+
+  /**
+   * The payment with the voucher of the newest call that was charged. A higher one, of a call that was not, is kept from claims: all can read
+   * those, and could pay with it. It can also be above what the channel holds by now, and a facilitator would not answer.
+   */
+  async #promiseOf(row: TabRow): Promise<Promised> {
+    const { tabId, receipts, seqMax, charged } = row
+    const known = this.#promises.get(tabId)
+    if (known?.receipts === receipts) return known.payment
+    let held = row.voucher as HeldVoucher
+    for (let seq = seqMax; seq >= SEQ_FIRST; seq--) {
+      const call = await this.#parts.store.call(tabId, seq)
+      if (call === undefined || !isAnswered(call)) continue
+      if (call.receipt.receipt.charged === 0n || call.voucher.ceiling < charged) continue
+      held = call.voucher
+      break
+    }
+    const payment = paymentOf(tabId, held)
+    this.#promises.set(tabId, { receipts, payment })
+    return payment
   }
 
   /** Null if nothing can be claimed of the channel now. */
   async #candidate(row: TabRow): Promise<ClaimCandidate | null> {
     const { store, clock, terms } = this.#parts
     const { tabId, receipts, finalReceipts } = row
-    if (row.refundAskedAtMs !== null && clock.now() - row.refundAskedAtMs > REFUND_MS)
-      await store.mark(tabId, { refundAskedAtMs: null })
+    if (this.#isLeftAlone(tabId) || this.#isDust(row)) return null
     const state = await this.#stateOf(row)
     if (state === null || receipts <= finalReceipts) return null
     if (chargedOf(row, state) <= state.totalClaimed) {
       await this.#isFinal(row)
       return null
     }
-    if (clock.now() - (this.#refusedAtMs.get(tabId) ?? Number.NEGATIVE_INFINITY) < RETRY_MS) return null
     const [first] = await store.receiptsFrom(tabId, finalReceipts + 1, 1)
     const { withdrawRequestedAt } = state
     // Claims are possible until the payer takes its money, which it may do late.
@@ -161,21 +220,27 @@ export class ChannelClaimer {
     return {
       ...{ tabId, receipts: receipts - finalReceipts, refundAsked: false, isBusy: false },
       tab: { closesAt, expiresAt: Number.MAX_SAFE_INTEGER, closeDelay: terms.withdrawDelay },
-      unclaimed: claimable(row, state) - state.totalClaimed,
+      unclaimed: claimable(row, await this.#promiseOf(row), state) - state.totalClaimed,
       oldestAtMs: first?.receipt.timeMs ?? 0,
     }
   }
 
   /** The known state, unless it is so old that a withdrawal could go unseen. */
   async #stateOf(row: TabRow): Promise<ChannelState | null> {
-    const { sightings, terms, onFault } = this.#parts
+    const { sightings, terms } = this.#parts
     const ageMaxMs = Math.max(SURE_MS / 2, (terms.withdrawDelay * 1_000) / LOOKS_PER_DELAY)
     const wantsProof = this.#seen.has(row.tabId)
     const known = sightings.state(row.tabId)
     if (known !== undefined && sightings.ageMs(row.tabId) < (wantsProof ? SURE_MS / 2 : ageMaxMs)) return known
-    const said = await sightings.now(lastOf(row))
+    return this.#look(await this.#promiseOf(row))
+  }
+
+  async #look(payment: Promised): Promise<ChannelState | null> {
+    const { sightings, onFault, clock } = this.#parts
+    const said = await sightings.now(payment)
     if (said.ok) return said.value
     onFault(said.fault)
+    if (!isAway(said.fault)) this.#refusedAtMs.set(payment.voucher.channelId as TxId, clock.now())
     return null
   }
 
@@ -183,7 +248,7 @@ export class ChannelClaimer {
     const { store, clock } = this.#parts
     const seen = this.#seen.get(tabId)
     if (seen === undefined || seen.receipts !== receipts) this.#seen.set(tabId, { receipts, atMs: clock.now() })
-    else if (clock.now() - seen.atMs >= SURE_MS) {
+    else if (clock.now() - seen.atMs >= SURE_MS && !this.#isOwed) {
       this.#seen.delete(tabId)
       await store.mark(tabId, { finalReceipts: receipts })
     }
@@ -194,9 +259,10 @@ export class ChannelClaimer {
     const { channels, sightings, onFault } = this.#parts
     const claims = new Map<TxId, ClaimRow>()
     for (const row of rows) {
-      const state = await sightings.now(lastOf(row))
-      if (!state.ok) onFault(state.fault)
-      else if (claimable(row, state.value) > state.value.totalClaimed) claims.set(row.tabId, claimOf(row, state.value))
+      const payment = await this.#promiseOf(row)
+      const state = await this.#look(payment)
+      if (state !== null && claimable(row, payment, state) > state.totalClaimed)
+        claims.set(row.tabId, claimOf(row, payment, state))
     }
     if (claims.size === 0) return
     const outcome = await channels.claim([...claims.values()])
@@ -221,35 +287,31 @@ export class ChannelClaimer {
 }
 
 function isAway({ code }: Fault): boolean {
-  return code === 'channel/chain-away' || code === 'stable/facilitator'
+  return code === 'channel/chain-away' || code === 'channel/unverified' || code === 'stable/facilitator'
 }
 
 function seconds(clock: Clock): number {
   return Math.floor(clock.now() / 1_000)
 }
 
-/** The total that a claim can name: what was charged, within the highest voucher and what the channel holds. */
-function claimable(row: TabRow, state: ChannelState): bigint {
+/** The total that a claim can name: what was charged, within the voucher and what the channel holds. */
+function claimable(row: TabRow, { voucher }: Promised, state: ChannelState): bigint {
   const charged = chargedOf(row, state)
-  const ceiling = row.voucher?.ceiling ?? 0n
-  const signed = charged < ceiling ? charged : ceiling
+  const signed = charged < voucher.maxClaimable ? charged : voucher.maxClaimable
   return signed < state.balance ? signed : state.balance
 }
 
-function claimOf(row: TabRow, state: ChannelState): ClaimRow {
-  const { config, voucher } = lastOf(row)
-  const { maxClaimable, signature } = voucher
-  return { config, maxClaimable, signature, totalClaimed: claimable(row, state) }
+function claimOf(row: TabRow, payment: Promised, state: ChannelState): ClaimRow {
+  const { maxClaimable, signature } = payment.voucher
+  return { config: payment.config, maxClaimable, signature, totalClaimed: claimable(row, payment, state) }
 }
 
-/** The payment with the highest voucher of a channel. */
-function lastOf({ tabId, voucher }: TabRow): ChannelPaymentOf<'voucher'> {
-  const held = voucher as NonNullable<TabRow['voucher']>
-  const { ceiling, signature } = held
+function paymentOf(channelId: TxId, held: HeldVoucher): Promised {
+  const { ceiling: maxClaimable, signature } = held
   return {
     kind: 'voucher',
     config: besideOf(held).config,
-    voucher: { channelId: tabId, maxClaimable: ceiling, signature },
+    voucher: { channelId, maxClaimable, signature },
     accepted: {},
   }
 }

@@ -118,7 +118,9 @@ export class Funding {
     const now = outcome.is === 'done' ? outcome.state : await this.#until(payment, isDone, LOOKS)
     // The mark stays: until it is known whether the money left, calls would be worked on in vain.
     if (now === null) return fail(unverified(channelId))
-    await store.mark(channelId, { refundAskedAtMs: null, finalReceipts: receipts })
+    // The refund alone may be on the chain: its signature can be taken out of the transaction that claims, too.
+    const isClaimed = now.totalClaimed >= charged
+    await store.mark(channelId, { refundAskedAtMs: null, ...(isClaimed && { finalReceipts: receipts }) })
     const { transaction = null } = outcome as { readonly transaction: string | null }
     const gone = moved ?? { transaction: transaction ?? '', amount: state.balance - now.balance }
     return ok({ ...gone, charged, state: now })

@@ -11,7 +11,7 @@ import type { TabStore } from '../../tab/tab-store.ts'
 import { type Asker, RANKS } from '../facilitators.ts'
 import { askerOf } from '../verification.ts'
 import type { ChannelChain } from './chain.ts'
-import type { ChannelPayment, ChannelState } from './channel.ts'
+import type { ChannelPayment, ChannelState, ChannelVoucher } from './channel.ts'
 import { checkVoucherSignature, isSignedOnChain } from './checks.ts'
 import type { ChannelTerms } from './terms.ts'
 
@@ -45,6 +45,8 @@ export class Sightings {
   readonly #known = new LruMap<string, Sighting>(CHANNELS_MAX)
   readonly #bad: BadVouchers
   readonly #slots = new WorkSlots({ atOnce: CHANNEL_QUESTIONS.atOnce })
+  /** Payments that the chain was asked about, until it is known whether they pay. */
+  readonly #asked = new WeakSet<ChannelVoucher>()
 
   constructor(parts: SightingsParts) {
     this.#parts = parts
@@ -99,8 +101,15 @@ export class Sightings {
     // Keys cost nothing: a stranger can sign for any number of channels that hold nothing.
     const isVain = said.ok ? payment.kind !== 'deposit' && said.value.balance === 0n : isOfPayment(said.fault)
     if (isVain) this.#bad.bad(channelId, from)
-    else if (said.ok) this.#bad.good(channelId, from)
+    else this.#asked.add(payment.voucher)
     return said
+  }
+
+  /** Notes whether a payment was good for a call. If not, the question about it was in vain, though it was signed well. */
+  judged({ voucher }: ChannelPayment, isGood: boolean, from: Holder = NO_CLIENT): void {
+    if (!this.#asked.delete(voucher)) return
+    if (isGood) this.#bad.good(voucher.channelId as TxId, from)
+    else this.#bad.bad(voucher.channelId as TxId, from)
   }
 
   /** The state of a channel now. */
@@ -130,5 +139,5 @@ function tooMany(waitMs: number): Fault {
 
 /** Whether a refusal blames the payment, and not the way to the chain. */
 function isOfPayment({ code }: Fault): boolean {
-  return code !== 'channel/chain-away' && code !== 'channel/unverified' && code !== 'stable/facilitator'
+  return code !== 'channel/chain-away' && code !== 'stable/facilitator'
 }

@@ -1,0 +1,149 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { fail } from '../../../consensus/primitives/result.ts'
+import { NO_ADDRESS } from '../../../marketplace/till/rails/dollar/channel/channel.ts'
+import { channelOffer } from '../../../marketplace/till/rails/dollar/channel/terms.ts'
+import { UNCHARGED } from '../../../marketplace/till/rails/tab/settings.ts'
+import { CHANNEL_TERMS, channelJson, readChannel } from '../../support/channel.ts'
+import {
+  ChannelSeller,
+  type ChannelSellerParts,
+  closeChannelSellers,
+  ModelPayer,
+} from '../../support/channel-seller.ts'
+import { PRICE } from '../../support/dollar.ts'
+import { closeMarkets, ONCE } from '../../support/market.ts'
+import { TEST_SERVICES } from '../../support/test-services.ts'
+
+afterEach(async () => {
+  await closeChannelSellers()
+  await closeMarkets()
+})
+
+const refused = (code: string) => ({ ok: false, fault: { code } })
+const count = (asked: readonly string[], what: string) => asked.filter((one) => one.startsWith(what)).length
+
+/** A seller with a payer that owes two calls. */
+async function owing(parts: ChannelSellerParts = { unclaimedMax: 2n * PRICE }) {
+  const seller = await ChannelSeller.open(parts)
+  const payer = new ModelPayer()
+  await seller.served(payer, 'deposit')
+  await seller.served(payer, 'voucher', 'ok:2')
+  return { seller, payer }
+}
+
+describe('a claim', () => {
+  it('is made although a call that failed left a voucher above what the channel holds by now', async () => {
+    const dear = TEST_SERVICES.map((one) => (one.serviceId === ONCE ? { ...one, priceUsdMicros: 8_000n } : one))
+    const seller = await ChannelSeller.open({ services: dear })
+    const payer = new ModelPayer()
+    await seller.served(payer, 'deposit')
+    const json = channelJson(payer.key, 'voucher', { maxClaimable: payer.charged + 8_000n })
+    const payment = readChannel({ ...json, accepted: channelOffer(CHANNEL_TERMS, 8_000n) }, 'voucher')
+    const failed = await seller.rail.till.settle({ serviceId: ONCE, request: 'fail', payment })
+    expect(failed).toMatchObject({ ok: true, value: { claim: { state: 'failed' } } })
+    const refund = { ...payer.pay('refund'), amount: 1_000n }
+    expect(await seller.rail.refund(refund)).toMatchObject({ ok: true })
+    for (const request of ['ok:2', 'ok:3']) await seller.served(payer, 'voucher', request)
+    await seller.market.pass(6 * 3_600_000)
+    await seller.claims()
+    expect(seller.channels.of(payer.channelId)).toMatchObject({ balance: 9_000n, totalClaimed: 3n * PRICE })
+  })
+
+  it('does not make public a voucher that pays for a call', async () => {
+    const { seller, payer } = await owing({})
+    expect(await seller.call(payer.pay('voucher'), 'fail')).toMatchObject({ ok: true })
+    await seller.market.pass(6 * 3_600_000)
+    await seller.claims()
+    expect(seller.channels.published.map(({ maxClaimable }) => maxClaimable)).toEqual([payer.charged])
+  })
+
+  it('that was refused is tried again before the payer can withdraw', async () => {
+    const { seller, payer } = await owing()
+    seller.channels.spoilt.add(payer.channelId)
+    await seller.claims()
+    seller.channels.spoilt.clear()
+    seller.channels.set(payer.channelId, { withdrawRequestedAt: Math.floor(seller.market.time.now() / 1_000) })
+    await seller.market.pass(CHANNEL_TERMS.withdrawDelay * 500)
+    await seller.claims()
+    expect(seller.channels.paidOut).toEqual([2n * PRICE])
+  })
+
+  it('is paid out after a restart, too', async () => {
+    const { seller } = await owing()
+    const { settle } = seller.channels
+    seller.channels.settle = async () => ({ is: 'undone', cause: fault('channel/chain-away', { detail: 'no gas' }) })
+    for (let looks = 0; looks < 4; looks++) {
+      await seller.claims()
+      await seller.market.pass(61_000)
+    }
+    seller.channels.settle = settle
+    const next = await seller.restart()
+    await next.claims()
+    expect(next.channels.paidOut).toEqual([2n * PRICE])
+  })
+
+  it('that a refund did not carry is made later', async () => {
+    const { seller, payer } = await owing()
+    const { refund } = seller.channels
+    seller.channels.refund = (order) => refund.call(seller.channels, { ...order, claims: [] })
+    expect(await seller.rail.refund(payer.pay('refund'))).toMatchObject({ ok: true })
+    await seller.claims()
+    expect(seller.channels.of(payer.channelId).totalClaimed).toBe(2n * PRICE)
+  })
+})
+
+describe('a payer', () => {
+  it('gets only so many calls that fail, as each leaves rows', async () => {
+    const seller = await ChannelSeller.open()
+    const payer = new ModelPayer()
+    await seller.served(payer, 'deposit')
+    const most = UNCHARGED.atFirst + UNCHARGED.perCharged
+    for (let i = 0; i <= most; i++) await seller.call(payer.pay('voucher'), `fail:${i}`)
+    expect(await seller.call(payer.pay('voucher'), 'ok:2')).toMatchObject(refused('tabcall/too-many-failed'))
+    await seller.market.pass(10 * 60_000)
+    await seller.served(payer, 'voucher', 'ok:2')
+  })
+
+  it('that always signs another total is soon not looked at', async () => {
+    const seller = await ChannelSeller.open()
+    const payer = new ModelPayer()
+    for (let i = 0; i < 40; i++) await seller.call(payer.pay('deposit', { maxClaimable: PRICE + 1n }))
+    expect(count(seller.channels.asked, 'verify')).toBe(30)
+  })
+
+  it('whose channel the chain cannot judge is soon not looked at', async () => {
+    const seller = await ChannelSeller.open()
+    const payer = new ModelPayer()
+    const contract = { config: { payerAuthorizer: NO_ADDRESS } }
+    const { channelId } = payer.pay('voucher', contract).voucher
+    seller.channels.verify = async () => {
+      seller.channels.asked.push('verify')
+      return fail(fault('channel/unverified', { channelId }))
+    }
+    for (let i = 0; i < 40; i++) await seller.call(payer.pay('voucher', contract))
+    expect(count(seller.channels.asked, 'verify')).toBe(30)
+  })
+
+  it('that owes less than a claim costs is not watched for ever', async () => {
+    const seller = await ChannelSeller.open()
+    const payer = new ModelPayer()
+    await seller.served(payer, 'deposit')
+    for (let looks = 0; looks < 5; looks++) {
+      await seller.market.pass(600_000)
+      await seller.claims()
+    }
+    expect(count(seller.channels.asked, 'state')).toBe(0)
+  })
+
+  it('whose channel is empty is not asked about at each look', async () => {
+    const { seller, payer } = await owing({})
+    seller.channels.set(payer.channelId, { balance: 1n })
+    await seller.market.pass(600_000)
+    for (let looks = 0; looks < 5; looks++) {
+      await seller.claims()
+      await seller.market.pass(10_000)
+    }
+    expect(count(seller.channels.asked, 'state')).toBe(1)
+  })
+})

@@ -3,7 +3,7 @@ import { type Fault, fault } from '../../../../../consensus/primitives/fault.ts'
 import type { TxId } from '../../../../../consensus/primitives/ids.ts'
 import { ClaimsAway } from '../../../claim-store.ts'
 import { type ClaimCandidate, type ClaimMoment, claimsDue } from '../../tab/claim-policy.ts'
-import { SEQ_FIRST } from '../../tab/seq-window.ts'
+import { SEQ_FIRST, SEQ_WINDOW } from '../../tab/seq-window.ts'
 import type { HeldVoucher } from '../../tab/tab-call.ts'
 import { isAnswered, isTab, type TabRow, type TabStore } from '../../tab/tab-store.ts'
 import { dollarAmount } from '../terms.ts'
@@ -185,20 +185,28 @@ export class ChannelClaimer {
    * those, and could pay with it. It can also be above what the channel holds by now, and a facilitator would not answer.
    */
   async #promiseOf(row: TabRow): Promise<Promised> {
-    const { tabId, receipts, seqMax, charged } = row
+    const { tabId, receipts } = row
     const known = this.#promises.get(tabId)
     if (known?.receipts === receipts) return known.payment
-    let held = row.voucher as HeldVoucher
-    for (let seq = seqMax; seq >= SEQ_FIRST; seq--) {
-      const call = await this.#parts.store.call(tabId, seq)
-      if (call === undefined || !isAnswered(call)) continue
-      if (call.receipt.receipt.charged === 0n || call.voucher.ceiling < charged) continue
-      held = call.voucher
-      break
-    }
-    const payment = paymentOf(tabId, held)
+    const payment = paymentOf(tabId, (await this.#chargedVoucher(row)) ?? (row.voucher as HeldVoucher))
     this.#promises.set(tabId, { receipts, payment })
     return payment
+  }
+
+  /** Null if none of the calls since the last final claim was charged. */
+  async #chargedVoucher({ tabId, seqMax, charged, finalReceipts }: TabRow): Promise<HeldVoucher | null> {
+    // Numbers of calls that a crash lost stay unused.
+    for (let seq = seqMax, missing = 0; seq >= SEQ_FIRST && missing < SEQ_WINDOW; seq--) {
+      const call = await this.#parts.store.call(tabId, seq)
+      if (call === undefined || !isAnswered(call)) {
+        missing += 1
+        continue
+      }
+      const { receipt } = call.receipt
+      if (receipt.n <= finalReceipts) return null
+      if (receipt.charged > 0n && call.voucher.ceiling >= charged) return call.voucher
+    }
+    return null
   }
 
   /** Null if nothing can be claimed of the channel now. */

@@ -63,10 +63,12 @@ export class ChannelCounter implements ChannelDesk {
     return refunded
   }
 
-  #watch({ voucher: { channelId } }: ChannelPayment): void {
+  #watch(payment: ChannelPayment): void {
+    const { channelId } = payment.voucher
     const { rail, claimer, store } = this.#parts
     const state = rail.sightings.state(channelId)
     const row = store.peek(channelId as TxId)
-    if (state !== undefined && row !== undefined && claimer.isUrgent(state, chargedOf(row, state))) claimer.check()
+    if (state !== undefined && row !== undefined && claimer.isUrgent(state, chargedOf(row, state), payment))
+      claimer.check()
   }
 }

@@ -17,6 +17,7 @@ import { ChannelRail } from '../../marketplace/till/rails/dollar/channel/channel
 import { ChannelClaimer } from '../../marketplace/till/rails/dollar/channel/claimer.ts'
 import { channelIdOf } from '../../marketplace/till/rails/dollar/channel/digests.ts'
 import { channelOffer } from '../../marketplace/till/rails/dollar/channel/terms.ts'
+import type { Asker } from '../../marketplace/till/rails/dollar/facilitators.ts'
 import type { TabStore } from '../../marketplace/till/rails/tab/tab-store.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
 import { Workshop } from '../../marketplace/till/workshop.ts'
@@ -39,6 +40,8 @@ export class ModelChannels implements ChannelChain {
   /** Questions and transactions, in order. */
   readonly asked: string[] = []
   readonly paidOut: bigint[] = []
+  /** For whom questions about states were asked. */
+  readonly askers: Asker[] = []
   /** Rows of claims: all can read them. */
   readonly published: ClaimRow[] = []
   isAway = false
@@ -47,7 +50,11 @@ export class ModelChannels implements ChannelChain {
   #owed = 0n
 
   /** As facilitators do, it refuses a voucher above what the channel holds. */
-  async state({ voucher: { channelId, maxClaimable } }: ChannelPayment): Promise<Result<ChannelState>> {
+  async state(
+    { voucher: { channelId, maxClaimable } }: ChannelPayment,
+    asker: Asker = {},
+  ): Promise<Result<ChannelState>> {
+    this.askers.push(asker)
     const known = await this.#tell('state', channelId)
     const isAbove = known.ok && known.value.balance > 0n && maxClaimable > known.value.balance
     return isAbove ? fail(fault('channel/balance', { channelId, maxClaimable: maxClaimable.toString() })) : known

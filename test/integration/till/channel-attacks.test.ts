@@ -3,6 +3,7 @@ import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail } from '../../../consensus/primitives/result.ts'
 import { NO_ADDRESS } from '../../../marketplace/till/rails/dollar/channel/channel.ts'
 import { channelOffer } from '../../../marketplace/till/rails/dollar/channel/terms.ts'
+import { RANKS } from '../../../marketplace/till/rails/dollar/facilitators.ts'
 import { UNCHARGED } from '../../../marketplace/till/rails/tab/settings.ts'
 import { CHANNEL_TERMS, channelJson, readChannel } from '../../support/channel.ts'
 import {
@@ -93,7 +94,51 @@ describe('a claim', () => {
   })
 })
 
+describe('a look', () => {
+  it('that was slow does not bring back what was refunded meanwhile', async () => {
+    const { seller, payer } = await owing({})
+    await seller.market.pass(301_000)
+    const { state } = seller.channels
+    let release = (): void => {}
+    seller.channels.state = async (payment) => {
+      seller.channels.state = state
+      const known = await state.call(seller.channels, payment)
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+      return known
+    }
+    const late = seller.call(payer.pay('voucher'), 'ok:3')
+    await seller.market.quiet()
+    expect(await seller.rail.refund(payer.pay('refund'))).toMatchObject({ ok: true })
+    release()
+    expect(await late).toMatchObject(refused('channel/balance'))
+  })
+
+  it('for a stranger is asked for in its name, and after those of payers', async () => {
+    const seller = await ChannelSeller.open()
+    await seller.call(new ModelPayer().pay('voucher'))
+    expect(seller.channels.askers).toMatchObject([{ client: '203.0.113.1', rank: RANKS.newcomer }])
+  })
+})
+
 describe('a payer', () => {
+  it('that can take back its signature owes less, and is claimed sooner', async () => {
+    const seller = await ChannelSeller.open({ unclaimedMax: 40n * PRICE })
+    const payer = new ModelPayer()
+    const contract = { config: { payerAuthorizer: NO_ADDRESS } }
+    const { channelId } = payer.pay('voucher', contract).voucher
+    for (const [kind, request] of [['deposit', 'ok'] as const, ['voucher', 'ok:2'] as const]) {
+      expect(await seller.call(payer.pay(kind, contract), request)).toMatchObject({ ok: true })
+      payer.charged += PRICE
+    }
+    const third = () => seller.call(payer.pay('voucher', contract), 'ok:3')
+    expect(await third()).toMatchObject(refused('service/unavailable'))
+    await seller.claims()
+    expect(seller.channels.of(channelId).totalClaimed).toBe(2n * PRICE)
+    expect(await third()).toMatchObject({ ok: true })
+  })
+
   it('gets only so many calls that fail, as each leaves rows', async () => {
     const seller = await ChannelSeller.open()
     const payer = new ModelPayer()

@@ -12,7 +12,7 @@ import { honouredPrices } from '../intake.ts'
 import { dollarAmount } from '../terms.ts'
 import type { BesideVoucher, ChannelOrder } from './call.ts'
 import type { ChannelState } from './channel.ts'
-import { checkCeiling, checkChannel, checkDeposit, offeredAmount } from './checks.ts'
+import { checkCeiling, checkChannel, checkDeposit, offeredAmount, unclaimedMost } from './checks.ts'
 import { busy, chargedOf, type Funding, isInUse } from './funding.ts'
 import type { ChannelTerms } from './terms.ts'
 
@@ -83,7 +83,7 @@ export function whyNotTaken(
   const ceiling = checkCeiling(hasDeposit ? payment : asVoucher, { charged, amount: price.amount, state })
   if (ceiling !== null) return ceiling
   const unclaimed = charged - state.totalClaimed
-  if (unclaimed === 0n || unclaimed + price.amount <= unclaimedMax) return null
+  if (unclaimed === 0n || unclaimed + price.amount <= unclaimedMost(payment, unclaimedMax)) return null
   const reason = 'what was charged on this channel has to be claimed first; try again in some minutes'
   return fault('service/unavailable', { serviceId: offer.definition.serviceId, reason })
 }

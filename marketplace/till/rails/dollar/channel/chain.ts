@@ -37,7 +37,7 @@ export interface ChannelChain {
   /** Has the chain judge a payment of at most `amount` units. The state of its channel before it, if it is good. */
   verify(payment: ChannelPayment, amount: bigint, asker?: Asker): Promise<Result<ChannelState>>
   /** The state of the channel of an earlier payment. It shows whether the payer asked to withdraw. */
-  state(last: ChannelPayment): Promise<Result<ChannelState>>
+  state(last: ChannelPayment, asker?: Asker): Promise<Result<ChannelState>>
   /** Moves a deposit into its channel. */
   deposit(payment: ChannelPaymentOf<'deposit'>, amount: bigint, asker?: Asker): Promise<ChainOutcome<ChannelMove>>
   /** Books what vouchers promise. Rows that bring nothing new are passed over. One wrong row fails them all. */

@@ -13,6 +13,9 @@ const MINE_SECONDS = 6
 /** An authorization may hold this much longer than the offer says, since clocks differ. */
 const SLACK_SECONDS = 600
 
+/** Part of what is borne on a channel that is borne where the payer itself signs. */
+const CONTRACT_PART = 20n
+
 /** What a payment's ceiling is compared with. */
 export interface CeilingBasis {
   /** All that the seller has charged on the channel. */
@@ -61,6 +64,14 @@ export function checkChannel({ config, voucher }: ChannelPayment, terms: Channel
 /** Whether only the chain can judge the voucher's signature: the payer is then perhaps a contract. */
 export function isSignedOnChain({ config }: Pick<ChannelPayment, 'config'>): boolean {
   return config.payerAuthorizer === NO_ADDRESS
+}
+
+/**
+ * The most that may be unclaimed on a channel, of what the operator bears on one. A contract can say no to a signature that it was good with,
+ * and then no claim of it succeeds.
+ */
+export function unclaimedMost(payment: Pick<ChannelPayment, 'config'>, unclaimedMax: bigint): bigint {
+  return isSignedOnChain(payment) ? unclaimedMax / CONTRACT_PART : unclaimedMax
 }
 
 /** Whether the channel's key made the voucher, with the lower s that the contract asks for. Faults: `channel/signature`. */

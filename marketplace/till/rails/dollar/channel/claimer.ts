@@ -9,7 +9,8 @@ import { isAnswered, isTab, type TabRow, type TabStore } from '../../tab/tab-sto
 import { dollarAmount } from '../terms.ts'
 import { besideOf } from './call.ts'
 import type { ChainOutcome, ChannelChain } from './chain.ts'
-import type { ChannelPaymentOf, ChannelState, ClaimRow } from './channel.ts'
+import type { ChannelPayment, ChannelPaymentOf, ChannelState, ClaimRow } from './channel.ts'
+import { unclaimedMost } from './checks.ts'
 import { chargedOf } from './funding.ts'
 import type { Sightings } from './sightings.ts'
 import type { ChannelTerms } from './terms.ts'
@@ -98,9 +99,9 @@ export class ChannelClaimer {
   }
 
   /** Whether a channel is to be claimed at once: it nears the bound of what may be unclaimed, or its payer asked to withdraw. */
-  isUrgent(state: ChannelState, charged: bigint): boolean {
+  isUrgent(state: ChannelState, charged: bigint, payment: Pick<ChannelPayment, 'config'>): boolean {
     const unclaimed = charged - state.totalClaimed
-    const isNear = unclaimed * 4n >= this.#parts.unclaimedMax * 3n
+    const isNear = unclaimed * 4n >= unclaimedMost(payment, this.#parts.unclaimedMax) * 3n
     return unclaimed > 0n && (state.withdrawRequestedAt !== 0 || isNear)
   }
 
@@ -156,9 +157,9 @@ export class ChannelClaimer {
   }
 
   #moment(): ClaimMoment {
-    const { clock, unclaimedMax } = this.#parts
+    const { clock } = this.#parts
     const fee = (count: number): bigint => this.#costOf(count)
-    return { height: seconds(clock), nowMs: clock.now(), fee, riskLimit: unclaimedMax as never }
+    return { height: seconds(clock), nowMs: clock.now(), fee, riskLimit: null }
   }
 
   #costOf(rows: number): bigint {
@@ -221,14 +222,15 @@ export class ChannelClaimer {
       return null
     }
     const [first] = await store.receiptsFrom(tabId, finalReceipts + 1, 1)
+    const payment = await this.#promiseOf(row)
     const { withdrawRequestedAt } = state
+    const isUrgent = this.isUrgent(state, chargedOf(row, state), payment)
     // Claims are possible until the payer takes its money, which it may do late.
-    const closesAt =
-      withdrawRequestedAt === 0 ? 0 : Math.max(withdrawRequestedAt + terms.withdrawDelay, seconds(clock) + 2)
+    const closesAt = isUrgent ? Math.max(withdrawRequestedAt + terms.withdrawDelay, seconds(clock) + 2) : 0
     return {
       ...{ tabId, receipts: receipts - finalReceipts, refundAsked: false, isBusy: false },
       tab: { closesAt, expiresAt: Number.MAX_SAFE_INTEGER, closeDelay: terms.withdrawDelay },
-      unclaimed: claimable(row, await this.#promiseOf(row), state) - state.totalClaimed,
+      unclaimed: claimable(row, payment, state) - state.totalClaimed,
       oldestAtMs: first?.receipt.timeMs ?? 0,
     }
   }

@@ -42,8 +42,11 @@ export class FacilitatorChain implements ChannelChain {
   }
 
   /** As a refund, a voucher is also good if all of it is claimed. Facilitators do nothing when they only check. */
-  state({ config, voucher, accepted }: ChannelPayment): Promise<Result<ChannelState>> {
-    return this.verify({ kind: 'refund', amount: null, config, voucher, accepted }, 0n, { rank: RANKS.payer })
+  state(
+    { config, voucher, accepted }: ChannelPayment,
+    asker: Asker = { rank: RANKS.payer },
+  ): Promise<Result<ChannelState>> {
+    return this.verify({ kind: 'refund', amount: null, config, voucher, accepted }, 0n, asker)
   }
 
   async deposit(

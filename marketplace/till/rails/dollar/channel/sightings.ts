@@ -32,6 +32,8 @@ interface Sighting {
 const CHANNELS_MAX = 10_000
 /** A state is good for a third of the withdraw delay, within these bounds: calls of that time are claimed before a withdrawal. */
 const AGE_MS = { least: 30_000, most: 300_000 }
+/** How far behind a node may be. What contradicts an older sighting is a reorganisation. */
+const BEHIND_MS = 60_000
 /** Questions about channels that run at once, and those that may wait. Places are shared fairly among clients. */
 export const CHANNEL_QUESTIONS = { atOnce: 16, waitingMax: 64 } as const
 const CROWDED = fault('channel/chain-away', { detail: 'too many channels are to be looked at' })
@@ -63,7 +65,10 @@ export class Sightings {
     return known === undefined ? Number.POSITIVE_INFINITY : this.#parts.clock.now() - known.atMs
   }
 
+  /** Answers come in any order, and a node can be some blocks behind: an older state must not bring back money that was refunded. */
   see(channelId: string, state: ChannelState): void {
+    const known = this.#known.get(channelId)?.state
+    if (known !== undefined && this.ageMs(channelId) < BEHIND_MS && isOlder(state, known)) return
     this.#known.set(channelId, { state, atMs: this.#parts.clock.now() })
   }
 
@@ -95,7 +100,7 @@ export class Sightings {
     if (waitMs > 0) return fail(tooMany(waitMs))
     const asker = this.asker(channelId, from)
     const ask = (): Promise<Result<ChannelState>> =>
-      isJudged ? channels.verify(payment, amount, asker) : channels.state(payment)
+      isJudged ? channels.verify(payment, amount, asker) : channels.state(payment, asker)
     const said = (await this.#slots.runUnlessFull(ask, from.address, CHANNEL_QUESTIONS.waitingMax)) ?? fail(CROWDED)
     if (said.ok) this.see(channelId, said.value)
     // Keys cost nothing: a stranger can sign for any number of channels that hold nothing.
@@ -135,6 +140,10 @@ export class Sightings {
 
 function tooMany(waitMs: number): Fault {
   return fault('tabcall/failing', { seconds: Math.ceil(waitMs / 1_000) })
+}
+
+function isOlder(state: ChannelState, known: ChannelState): boolean {
+  return state.refundNonce < known.refundNonce || state.totalClaimed < known.totalClaimed
 }
 
 /** Whether a refusal blames the payment, and not the way to the chain. */

@@ -91,6 +91,8 @@ export class TabWorld {
     const limits = { ...DEFAULT_HTTP_LIMITS, ratesPerMinute: RATES, delayMsMax: 100_000 }
     const app = await createServer(node, { limits, trustProxy: false, onError: () => {}, onAnswer: () => {} })
     const world = new TabWorld(test, node.mempool as Mempool, app)
+    // A test that mines many blocks holds this process longer than a connection may be idle.
+    world.#front.keepAliveTimeout = 600_000
     world.#nodeUrl = await app.listen({ port: 0, host: '127.0.0.1' })
     await new Promise<void>((resolve) => world.#front.listen(0, '127.0.0.1', resolve))
     await world.#publish()

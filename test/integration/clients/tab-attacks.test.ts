@@ -280,7 +280,8 @@ describe('28 a receipt key swapped by a man in the middle', () => {
   const swapped = 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a'
 
   it('an offer with another key than the state has opens no tab', async () => {
-    const agent = client({ tabs: { maxDeposit: '0.2', callsAhead: 10 }, verify: false })
+    const own = walletFromWords(wordsOfSeed(devSeed(4)))
+    const agent = client({ tabs: { maxDeposit: '0.2', callsAhead: 10 }, wallet: own, verify: false })
     for (let i = 0; i < 3; i++) await agent.call(ECHO, `alone ${i}`)
     world.mischief.lie = (answer) =>
       answer.status === 402 ? corrected(answer, { receiverAuthorizer: swapped }) : answer

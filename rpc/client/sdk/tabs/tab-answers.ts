@@ -42,6 +42,9 @@ export class TabAnswers {
       await this.#core.stop({ reason, kind: null }, null)
       throw this.#unverified(call, answer, reason)
     }
+    // A receipt of another call of this client, as a cache on the way would give it, is no answer to this one.
+    if (receipt.context !== call.context && this.#core.book.hasCalled(receipt.context))
+      throw interrupted(this.#core.payment(call))
     const wrong = misfitOf(call, receipt, isSeen ? { result: body.result } : null)
     if (wrong !== null) {
       const kind = 'a receipt that does not fit its call'

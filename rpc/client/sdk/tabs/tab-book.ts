@@ -32,7 +32,7 @@ export class TabBook {
   readonly unresolved = new Map<string, CallNote>()
   /** Receipts by their number. */
   readonly receipts = new Map<number, TabReceiptJson>()
-  /** What a service cost when this tab first called it. */
+  /** What the first call of a service that was answered cost at most. A price that was only offered is none. */
   readonly firstPrices = new Map<string, bigint>()
   readonly #bySeq = new Map<number, TabReceiptJson>()
   readonly #contexts = new Set<string>()
@@ -40,12 +40,17 @@ export class TabBook {
   #nextSeq = SEQ_FIRST
   #resolved = 0n
   #receiptsMax = 0
-  #read = 0
+  readonly #read = new Set<string>()
+  readonly #refused = new Set<string>()
 
-  /** Takes notes that it has not seen. They must be all notes of the tab from the first one on. */
+  /** Takes the notes that it has not seen. Those of two pages can come in any order. */
   readAll(notes: readonly TabNote[]): void {
-    for (const note of notes.slice(this.#read)) this.#apply(note)
-    this.#read = Math.max(this.#read, notes.length)
+    for (const note of notes) {
+      const name = nameOf(note)
+      if (this.#read.has(name)) continue
+      this.#read.add(name)
+      this.#apply(note)
+    }
   }
 
   /** What is known to be charged. */
@@ -171,7 +176,7 @@ export class TabBook {
         if (note.tx !== null) this.isSettled = true
         break
       case 'fund':
-        this.funds.set(note.txId, BigInt(note.amount))
+        if (!this.#refused.has(note.txId)) this.funds.set(note.txId, BigInt(note.amount))
         break
       case 'call':
         this.#call(note)
@@ -200,6 +205,7 @@ export class TabBook {
 
   #refuse(context: string, code: string): void {
     this.funds.delete(context)
+    this.#refused.add(context)
     const call = this.unresolved.get(context)
     if (call === undefined) return
     this.unresolved.delete(context)
@@ -208,14 +214,13 @@ export class TabBook {
   }
 
   #call(call: CallNote): void {
-    const { seq, ceiling, serviceId, amount, context, signature } = call
+    const { seq, ceiling, context, signature } = call
     this.#contexts.add(context)
-    if (!this.#bySeq.has(seq)) this.unresolved.set(context, call)
+    if (!this.#bySeq.has(seq) && !this.#refused.has(context)) this.unresolved.set(context, call)
     this.#free.delete(seq)
     this.skipTo(seq + 1)
     // A draft has no signature yet, and may never get one.
     if (signature !== '' && BigInt(ceiling) > this.signed) this.signed = BigInt(ceiling)
-    if (!this.firstPrices.has(serviceId)) this.firstPrices.set(serviceId, BigInt(amount))
   }
 
   #receipt(receipt: TabReceiptJson): void {
@@ -223,7 +228,12 @@ export class TabBook {
     this.receipts.set(receipt.n, receipt)
     this.#receiptsMax = Math.max(this.#receiptsMax, receipt.n)
     this.#bySeq.set(receipt.seq, receipt)
-    for (const { seq, context } of this.unresolved.values()) if (seq === receipt.seq) this.unresolved.delete(context)
+    for (const { seq, context, serviceId, amount } of this.unresolved.values()) {
+      if (seq !== receipt.seq) continue
+      this.unresolved.delete(context)
+      if (context === receipt.context && !this.firstPrices.has(serviceId))
+        this.firstPrices.set(serviceId, BigInt(amount))
+    }
     this.#free.delete(receipt.seq)
     if (receipt.n > this.base.receipts) this.#resolved += BigInt(receipt.charged)
   }
@@ -231,5 +241,17 @@ export class TabBook {
   #sumBehindBase(): bigint {
     const behind = [...this.receipts.values()].filter(({ n }) => n > this.base.receipts)
     return behind.reduce((sum, { charged }) => sum + BigInt(charged), 0n)
+  }
+}
+
+/** Tells notes of one tab apart. */
+function nameOf(note: TabNote): string {
+  switch (note.what) {
+    case 'call':
+      return `call ${note.context}`
+    case 'receipt':
+      return `receipt ${note.receipt.signature}`
+    default:
+      return JSON.stringify(note)
   }
 }

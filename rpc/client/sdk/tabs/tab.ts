@@ -40,6 +40,7 @@ export class Tab implements TabShape {
   readonly #guards: TabGuards
   readonly #answers: TabAnswers
   #ready: Promise<void> | null = null
+  #isVoid = false
 
   constructor(purse: TabPurse, book: TabBook) {
     this.#core = new TabCore(purse, book)
@@ -52,6 +53,7 @@ export class Tab implements TabShape {
   /** Whether calls can be made: it is not stopped and not over, as far as this client knows. */
   get isUsable(): boolean {
     return (
+      !this.#isVoid &&
       this.#core.book.stopped === null &&
       !this.#guards.isEnding &&
       !this.#core.book.isOver &&
@@ -167,6 +169,7 @@ export class Tab implements TabShape {
     await this.#core.reload()
     const height = await this.#core.purse.height()
     const status = await this.#core.look()
+    this.#isVoid = status === 'void'
     const book = this.#core.book
     const available = this.#core.deposit - (book.bound > this.#core.claimed ? book.bound : this.#core.claimed)
     return {
@@ -198,7 +201,9 @@ export class Tab implements TabShape {
     const checked = await checkTabReceipts(own, this.#core.receiptKey, await this.#place())
     if (checked.evidence !== null && this.#core.book.stopped === null)
       await this.#core.stop({ reason: checked.evidence.kind, kind: checked.evidence.kind }, checked.evidence)
-    return checked
+    const evidence = checked.evidence ?? this.#core.book.stopped?.evidence ?? null
+    if (evidence === null || checked.evidence !== null) return checked
+    return { ...checked, ok: false, failed: [...checked.failed, 'stopped'], evidence }
   }
 
   /** Waits until the opening is in a block. Errors: those of the opening, `tab_ended`, `tab_unconfirmed`. */
@@ -214,11 +219,14 @@ export class Tab implements TabShape {
   async catchUp(maxUnnoted: bigint): Promise<bigint> {
     await this.#core.look()
     const key = await this.#core.key()
+    const { floor } = this.#core.book
     const at = await this.#core.seller.state(this.tabId, key)
+    // Another process with the same notes may have made calls meanwhile.
+    await this.#core.reload()
     // A seller that does not say how the tab stands may still hold vouchers.
     if (at === null) return 0n
     const isBlank = !this.#core.book.isSettled
-    const disbelief = await this.#answers.judge(at, this.#core.book.floor, isBlank)
+    const disbelief = await this.#answers.judge(at, floor, isBlank)
     if (disbelief !== null) await this.#core.stop(disbelief, null, at)
     const unnoted = at.charged - this.#core.book.charged
     if (!isBlank || disbelief !== null || unnoted > maxUnnoted) return unnoted > 0n ? unnoted : 0n

@@ -55,7 +55,10 @@ async function run(folder: string, ...args: readonly string[]): Promise<{ code: 
     logger: undefined as never,
     print: (text) => out.push(text),
     printJson: (value, indent) => out.push(JSON.stringify(value, null, indent)),
-    note: (text) => notes.push(text),
+    note: (text) => {
+      notes.push(text)
+      if (text.includes('waits already')) void world.mine()
+    },
   })
   if (typeof outcome === 'object') notes.push(faultMessage(outcome))
   return {
@@ -113,10 +116,7 @@ describe('commands', () => {
     await caught(client({ settleMs: 100, journal }).openTab(ACME, { deposit: '0.1', term: 28_800 }))
     world.isMining = true
     const before = world.sent.length
-    const running = run('twice', 'tab', 'open', ACME, '--deposit', '0.1', '--json')
-    const mining = setInterval(() => void world.mine(), 3_000)
-    const { out, notes } = await running
-    clearInterval(mining)
+    const { out, notes } = await run('twice', 'tab', 'open', ACME, '--deposit', '0.1', '--json')
     const listed = await run('twice', 'tab', 'list', '--json')
     const { tabs } = JSON.parse(listed.out) as { readonly tabs: readonly unknown[] }
     expect([tabs.length, out, notes, world.sent.length - before]).toMatchObject([1])

@@ -3,6 +3,7 @@ import type { CallNote, OpeningNote, StopNote, TabEvidence, TabNote, TabReceiptJ
 
 /** Number of the first call of a tab. */
 const SEQ_FIRST = 1
+const SEQ_LAST = 0xffff_ffff
 /**
  * A seller takes 256 numbers above the lowest that it has not seen. From this distance on, numbers of refused calls are
  * used again, so that they leave no hole.
@@ -22,7 +23,7 @@ export class TabBook {
   /** Where a wallet without notes began. Calls of an earlier process may be under way up to `ceiling`. */
   base = { charged: 0n, receipts: 0, ceiling: 0n }
   /** Top-ups that were sent and not refused. */
-  readonly funds = new Map<string, bigint>()
+  readonly funds = new Map<string, { readonly units: bigint; readonly validUntil: number }>()
   /** Whether this client made the tab, or has agreed to how it stands. */
   isSettled = false
   /**
@@ -85,7 +86,7 @@ export class TabBook {
 
   /** Sum of the opening and of all top-ups, as far as these notes know them. */
   get deposited(): bigint {
-    return [...this.funds.values()].reduce((sum, units) => sum + units, BigInt(this.opening?.deposit ?? 0))
+    return [...this.funds.values()].reduce((sum, { units }) => sum + units, BigInt(this.opening?.deposit ?? 0))
   }
 
   /** Whether a call with this context was ever noted here. Another copy of the wallet has calls of its own. */
@@ -111,6 +112,7 @@ export class TabBook {
     if (needed > deposit) return null
     const lowest = Math.min(...this.#free)
     const seq = this.#nextSeq - lowest > SEQ_SPREAD_MAX ? lowest : this.#nextSeq
+    if (seq > SEQ_LAST) return null
     return { seq, ceiling: needed > this.signed ? needed : this.signed }
   }
 
@@ -160,7 +162,9 @@ export class TabBook {
       (before !== undefined && BigInt(cumulative) !== before + BigInt(charged)) ||
       (after !== undefined && BigInt(after.cumulative) !== BigInt(cumulative) + BigInt(after.charged))
     if (isBroken) return { kind: 'sums that do not add up', with: others }
-    return BigInt(cumulative) > this.bound ? { kind: 'more charged than asked', with: [receipt] } : null
+    const call = this.unresolved.get(receipt.context)
+    const most = call === undefined ? this.bound : this.boundWithout(call) + BigInt(charged)
+    return BigInt(cumulative) > most ? { kind: 'more charged than asked', with: [receipt] } : null
   }
 
   #sumAt(n: number): bigint | undefined {
@@ -176,7 +180,8 @@ export class TabBook {
         if (note.tx !== null) this.isSettled = true
         break
       case 'fund':
-        if (!this.#refused.has(note.txId)) this.funds.set(note.txId, BigInt(note.amount))
+        if (!this.#refused.has(note.txId))
+          this.funds.set(note.txId, { units: BigInt(note.amount), validUntil: note.validUntil })
         break
       case 'call':
         this.#call(note)
@@ -231,7 +236,8 @@ export class TabBook {
     for (const { seq, context, serviceId, amount } of this.unresolved.values()) {
       if (seq !== receipt.seq) continue
       this.unresolved.delete(context)
-      if (context === receipt.context && !this.firstPrices.has(serviceId))
+      const isPaid = context === receipt.context && receipt.outcome === 0 && receipt.charged !== '0'
+      if (isPaid && !this.firstPrices.has(serviceId))
         this.firstPrices.set(serviceId, BigInt(amount))
     }
     this.#free.delete(receipt.seq)

@@ -88,11 +88,12 @@ export class TabCore {
       else this.book.isOver = false
       return this.book.stopped !== null && record.status !== 'ended' ? 'stopped' : record.status
     }
-    this.record = null
     const { client, facts } = this.purse.parts
     const { validUntil } = this.opening
     const gone = { txId: this.tabId, validUntil, genesis: facts.genesis }
-    return (await client.expiredAt(gone)) === null ? 'opening' : 'void'
+    if ((await client.expiredAt(gone)) === null) return 'opening'
+    this.record = null
+    return 'void'
   }
 
   /** Coins that a caller gave as decimal text, in base units. Errors: `invalid_option`. */

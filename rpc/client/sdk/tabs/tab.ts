@@ -5,15 +5,16 @@ import { encodeTransaction, type Transaction } from '../../../../consensus/tx/tr
 import type { NodeAnswer } from '../../http.ts'
 import { FarthingError, PaymentRequiredError, SpendLimitError } from '../errors.ts'
 import { checkCall, checkNoMore, checkOptions, KIND, TAB_CALL_KINDS } from '../options.ts'
-import { errorOfAnswer, must } from '../refusals.ts'
+import { errorOfAnswer, must, VOID } from '../refusals.ts'
 import { interrupted } from '../settling.ts'
 import type { CallResult, Payment } from '../shapes.ts'
 import { isOver, pause } from '../waiting.ts'
-import { TabAnswers } from './tab-answers.ts'
+import { RESULT_EXPIRED, TabAnswers } from './tab-answers.ts'
 import type { TabBook } from './tab-book.ts'
 import type { TabRecordView } from './tab-chain.ts'
 import { TabCore } from './tab-core.ts'
 import { TabStoppedError } from './tab-errors.ts'
+import { OTHER_CLIENT } from './tab-judge.ts'
 import { TabGuards } from './tab-guards.ts'
 import type { TabPurse } from './tab-purse.ts'
 import { hasReceipt, type TabCarrier, UNAVAILABLE } from './tab-seller.ts'
@@ -27,7 +28,7 @@ const NEW_VOUCHERS_MAX = 3
 /** Pause between two looks for the end of a tab. */
 const LOOK_MS = 200
 /** The chain has not taken the transaction, and will not. */
-const NOT_MINED: ReadonlySet<string> = new Set(['payment_refused', 'payment_failed', 'payment_void'])
+const NOT_MINED: ReadonlySet<string> = new Set(['payment_refused', 'payment_failed', VOID])
 
 /** Statuses with which a seller refuses a call, besides 402. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 409, 422])
@@ -63,7 +64,8 @@ export class Tab implements TabShape {
 
   /** Whether this client stopped using it because of what its seller did. */
   get isStopped(): boolean {
-    return this.#core.book.stopped?.code === 'tab_stopped'
+    const { stopped } = this.#core.book
+    return stopped?.code === 'tab_stopped' && stopped.reason !== OTHER_CLIENT
   }
 
   /** Calls whose outcome is not known. `resume` finishes them. */
@@ -137,7 +139,12 @@ export class Tab implements TabShape {
   /** Whether a top-up was sent that the chain does not show yet. */
   async isFunding(): Promise<boolean> {
     await this.#core.look()
-    return this.#core.book.funds.size > 0 && this.#core.deposit < this.#core.book.deposited
+    const { book, purse } = this.#core
+    if (this.#core.deposit >= book.deposited) return false
+    const { client, facts } = purse.parts
+    for (const [txId, { validUntil }] of [...book.funds])
+      if ((await client.expiredAt({ txId, validUntil, genesis: facts.genesis })) !== null) await this.#unfund(txId, VOID)
+    return this.#core.deposit < book.deposited
   }
 
   /**
@@ -232,7 +239,8 @@ export class Tab implements TabShape {
     if (!isBlank || disbelief !== null || unnoted > maxUnnoted) return unnoted > 0n ? unnoted : 0n
     const ceiling = at.voucher === null ? at.charged : at.voucher.ceiling
     const sums = { charged: at.charged.toString(), receipts: at.receipts, ceiling: ceiling.toString() }
-    await this.#core.purse.keep({ what: 'base', tabId: this.tabId, ...sums, nextSeq: at.nextSeq })
+    const nextSeq = this.#answers.believed(at, Math.max(at.voucher?.seq ?? 0, this.#core.record?.receipts ?? 0))
+    await this.#core.purse.keep({ what: 'base', tabId: this.tabId, ...sums, nextSeq })
     await this.#core.reload()
     return unnoted
   }
@@ -371,6 +379,11 @@ export class Tab implements TabShape {
     return answer.value
   }
 
+  async #unfund(txId: string, code: string): Promise<void> {
+    await this.#core.purse.keep({ what: 'refused', tabId: this.tabId, context: txId, code })
+    await this.#core.reload()
+  }
+
   /** Whether the chain ends the tab while there is time for an answer. */
   async #hasEnded(): Promise<boolean> {
     const patience = this.#core.purse.parts.patience()
@@ -383,8 +396,7 @@ export class Tab implements TabShape {
 
   async #notFunded(error: unknown): Promise<never> {
     if (!(error instanceof FarthingError) || error.payment === null || !NOT_MINED.has(error.code)) throw error
-    const { code, payment } = error
-    await this.#core.purse.keep({ what: 'refused', tabId: this.tabId, context: payment.txId, code })
+    await this.#unfund(error.payment.txId, error.code)
     throw error
   }
 
@@ -410,7 +422,8 @@ export class Tab implements TabShape {
  * request; whatever else comes may be from a server on the way, or from a node that failed after its work.
  */
 function isUnclear({ status, body }: NodeAnswer): boolean {
+  if (body.code === RESULT_EXPIRED) return false
   if (status === 429 || status === 503) return body.code !== UNAVAILABLE
   if (status === 402) return body.code === 'payment_unconfirmed' || body.code === 'payment_not_found'
-  return !REFUSALS.has(status) || (typeof body.requestId !== 'string' && body.code !== 'result_expired')
+  return !REFUSALS.has(status) || typeof body.requestId !== 'string'
 }

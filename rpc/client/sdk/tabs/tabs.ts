@@ -355,8 +355,10 @@ export class Tabs {
 
   /** A process without notes, as a script that runs every hour, finds the tab of its last run. */
   async #foundOr(offer: TabOffer): Promise<Tab> {
-    this.#search ??= this.recover().catch(nothing)
-    await this.#search
+    this.#search ??= this.recover()
+    await this.#search.catch(() => {
+      this.#search = null
+    })
     return (await this.usable(offer.agentId)) ?? this.#openOnce(offer)
   }
 
@@ -384,8 +386,9 @@ export class Tabs {
 
   /** Whether a call fits on the tab, after a top-up if there is need. */
   async #hasRoom(tab: Tab, serviceId: string): Promise<boolean> {
-    const price = tab.priceOf(serviceId) ?? 1n
-    if (tab.available >= price) return true
+    const price = tab.priceOf(serviceId)
+    // Without a price the call itself asks for it.
+    if (price === null || tab.available >= price) return true
     // Calls that run side by side share one top-up.
     const running = this.#funding.get(tab.tabId) ?? this.#fund(tab, price)
     this.#funding.set(tab.tabId, running)

@@ -237,8 +237,7 @@ export class TabBook {
       if (seq !== receipt.seq) continue
       this.unresolved.delete(context)
       const isPaid = context === receipt.context && receipt.outcome === 0 && receipt.charged !== '0'
-      if (isPaid && !this.firstPrices.has(serviceId))
-        this.firstPrices.set(serviceId, BigInt(amount))
+      if (isPaid && !this.firstPrices.has(serviceId)) this.firstPrices.set(serviceId, BigInt(amount))
     }
     this.#free.delete(receipt.seq)
     if (receipt.n > this.base.receipts) this.#resolved += BigInt(receipt.charged)

@@ -14,8 +14,8 @@ import type { TabBook } from './tab-book.ts'
 import type { TabRecordView } from './tab-chain.ts'
 import { TabCore } from './tab-core.ts'
 import { TabStoppedError } from './tab-errors.ts'
-import { OTHER_CLIENT } from './tab-judge.ts'
 import { TabGuards } from './tab-guards.ts'
+import { OTHER_CLIENT } from './tab-judge.ts'
 import type { TabPurse } from './tab-purse.ts'
 import { hasReceipt, type TabCarrier, UNAVAILABLE } from './tab-seller.ts'
 import type { ReceiptsOptions, Tab as TabShape } from './tab-shapes.ts'
@@ -143,7 +143,8 @@ export class Tab implements TabShape {
     if (this.#core.deposit >= book.deposited) return false
     const { client, facts } = purse.parts
     for (const [txId, { validUntil }] of [...book.funds])
-      if ((await client.expiredAt({ txId, validUntil, genesis: facts.genesis })) !== null) await this.#unfund(txId, VOID)
+      if ((await client.expiredAt({ txId, validUntil, genesis: facts.genesis })) !== null)
+        await this.#unfund(txId, VOID)
     return this.#core.deposit < book.deposited
   }
 

@@ -45,7 +45,12 @@ const server = {
 function told({ status, body, settled }: Answer) {
   const text = JSON.stringify(body)
   const meta = settled === undefined ? {} : { _meta: { 'x402/payment-response': settled } }
-  return { content: [{ type: 'text', text }], structuredContent: body, ...meta, ...(status !== 200 && { isError: true }) }
+  return {
+    content: [{ type: 'text', text }],
+    structuredContent: body,
+    ...meta,
+    ...(status !== 200 && { isError: true }),
+  }
 }
 
 describe('wrapFetch', () => {

@@ -67,10 +67,25 @@ export const tabOpenCommand: Command = {
     const { agentId, ...options } = asked.value
     const agent = await tabClient(context, true)
     if (!agent.ok) return agent.fault
+    const waiting = await settled(context, () => openingWith(agent.value, agentId))
+    if (!waiting.ok) return waiting.fault
+    if (waiting.value !== null) {
+      const { value: tab } = waiting
+      context.note(`an opening with ${agentId} waits already: ${tab.tabId}; waiting for its block`)
+      const standing = await settled(context, () => tab.ready().then(() => tab.state()))
+      return standing.ok ? show(context, standing.value) : standing.fault
+    }
     context.note(`open a tab with ${agentId}: lock ${options.deposit} ${context.params.ticker}; waiting for its block`)
     const standing = await settled(context, async () => (await agent.value.openTab(agentId, options)).state())
     return standing.ok ? show(context, standing.value) : standing.fault
   },
+}
+
+/** A tab whose opening has no block yet, as after a command that was interrupted. */
+async function openingWith(agent: AgentClient, agentId: string): Promise<Tab | null> {
+  for (const tab of await agent.tabs())
+    if (tab.agentId === agentId && (await tab.state()).status === 'opening') return tab
+  return null
 }
 
 interface OpeningAsked {

@@ -118,8 +118,10 @@ export class TabGuards {
     checkAllowed('payTo', allow.payTo, [payout, this.#core.agentId])
     checkAllowed('services', allow.services, [serviceId])
     const perUnit = await this.#core.purse.dollarsPerUnit()
-    const prices = [price.usd, perUnit === null ? null : perUnit * Number(price.amount)].filter((usd) => usd !== null)
-    const usd = prices.length === 0 ? null : Math.max(...prices)
+    // The seller's word for what a coin is worth counts only beside that of a node, or a limit in coins.
+    const told = perUnit === null ? null : perUnit * Number(price.amount)
+    const named = told === null && !ceilings.pinsCoins ? null : price.usd
+    const usd = told === null || named === null ? (told ?? named) : Math.max(told, named)
     ceilings.checkCall({ units: price.amount, usd })
     this.#checkRise(serviceId, price.amount, most)
     const quote: Quote = {

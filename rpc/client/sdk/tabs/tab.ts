@@ -6,29 +6,30 @@ import { isChatText } from '../../../../marketplace/services/text/chat-line.ts'
 import type { NodeAnswer } from '../../http.ts'
 import { FarthingError, PaymentRequiredError, SpendLimitError } from '../errors.ts'
 import { checkCall, checkNoMore, checkOptions, KIND, TAB_CALL_KINDS } from '../options.ts'
-import { errorOfAnswer, must } from '../refusals.ts'
+import { errorOfAnswer, must, VOID } from '../refusals.ts'
 import { interrupted } from '../settling.ts'
 import type { CallResult, Payment } from '../shapes.ts'
 import { isOver, pause } from '../waiting.ts'
-import { TabAnswers } from './tab-answers.ts'
+import { RESULT_EXPIRED, TabAnswers } from './tab-answers.ts'
 import type { TabBook } from './tab-book.ts'
 import type { TabRecordView } from './tab-chain.ts'
 import { TabCore } from './tab-core.ts'
 import { TabStoppedError } from './tab-errors.ts'
 import { TabGuards } from './tab-guards.ts'
+import { OTHER_CLIENT } from './tab-judge.ts'
 import type { TabPurse } from './tab-purse.ts'
 import { hasReceipt, type TabCarrier, UNAVAILABLE } from './tab-seller.ts'
 import type { ReceiptsOptions, Tab as TabShape } from './tab-shapes.ts'
 import type { CallNote, CheckedTab, TabCallOptions, TabClosing, TabReceiptJson, TabStanding } from './tab-types.ts'
 import { checkTabReceipts, givenReceipts, type VerifyPlace } from './tab-verify.ts'
-import type { TabOffer } from './tab-wire.ts'
+import { readTabOffer, type TabOffer } from './tab-wire.ts'
 
 /** How often a call gets a new voucher because the seller's price or numbers moved. */
 const NEW_VOUCHERS_MAX = 3
 /** Pause between two looks for the end of a tab. */
 const LOOK_MS = 200
 /** The chain has not taken the transaction, and will not. */
-const NOT_MINED: ReadonlySet<string> = new Set(['payment_refused', 'payment_failed', 'payment_void'])
+const NOT_MINED: ReadonlySet<string> = new Set(['payment_refused', 'payment_failed', VOID])
 
 /** Statuses with which a seller refuses a call, besides 402. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 409, 422])
@@ -41,6 +42,7 @@ export class Tab implements TabShape {
   readonly #guards: TabGuards
   readonly #answers: TabAnswers
   #ready: Promise<void> | null = null
+  #isVoid = false
 
   constructor(purse: TabPurse, book: TabBook) {
     this.#core = new TabCore(purse, book)
@@ -53,6 +55,7 @@ export class Tab implements TabShape {
   /** Whether calls can be made: it is not stopped and not over, as far as this client knows. */
   get isUsable(): boolean {
     return (
+      !this.#isVoid &&
       this.#core.book.stopped === null &&
       !this.#guards.isEnding &&
       !this.#core.book.isOver &&
@@ -62,7 +65,8 @@ export class Tab implements TabShape {
 
   /** Whether this client stopped using it because of what its seller did. */
   get isStopped(): boolean {
-    return this.#core.book.stopped?.code === 'tab_stopped'
+    const { stopped } = this.#core.book
+    return stopped?.code === 'tab_stopped' && stopped.reason !== OTHER_CLIENT
   }
 
   /** Calls whose outcome is not known. `resume` finishes them. */
@@ -136,7 +140,13 @@ export class Tab implements TabShape {
   /** Whether a top-up was sent that the chain does not show yet. */
   async isFunding(): Promise<boolean> {
     await this.#core.look()
-    return this.#core.book.funds.size > 0 && this.#core.deposit < this.#core.book.deposited
+    const { book, purse } = this.#core
+    if (this.#core.deposit >= book.deposited) return false
+    const { client, facts } = purse.parts
+    for (const [txId, { validUntil }] of [...book.funds])
+      if ((await client.expiredAt({ txId, validUntil, genesis: facts.genesis })) !== null)
+        await this.#unfund(txId, VOID)
+    return this.#core.deposit < book.deposited
   }
 
   /**
@@ -168,6 +178,7 @@ export class Tab implements TabShape {
     await this.#core.reload()
     const height = await this.#core.purse.height()
     const status = await this.#core.look()
+    this.#isVoid = status === 'void'
     const book = this.#core.book
     const available = this.#core.deposit - (book.bound > this.#core.claimed ? book.bound : this.#core.claimed)
     return {
@@ -199,7 +210,9 @@ export class Tab implements TabShape {
     const checked = await checkTabReceipts(own, this.#core.receiptKey, await this.#place())
     if (checked.evidence !== null && this.#core.book.stopped === null)
       await this.#core.stop({ reason: checked.evidence.kind, kind: checked.evidence.kind }, checked.evidence)
-    return checked
+    const evidence = checked.evidence ?? this.#core.book.stopped?.evidence ?? null
+    if (evidence === null || checked.evidence !== null) return checked
+    return { ...checked, ok: false, failed: [...checked.failed, 'stopped'], evidence }
   }
 
   /** Waits until the opening is in a block. Errors: those of the opening, `tab_ended`, `tab_unconfirmed`. */
@@ -215,17 +228,21 @@ export class Tab implements TabShape {
   async catchUp(maxUnnoted: bigint): Promise<bigint> {
     await this.#core.look()
     const key = await this.#core.key()
+    const { floor } = this.#core.book
     const at = await this.#core.seller.state(this.tabId, key)
+    // Another process with the same notes may have made calls meanwhile.
+    await this.#core.reload()
     // A seller that does not say how the tab stands may still hold vouchers.
     if (at === null) return 0n
     const isBlank = !this.#core.book.isSettled
-    const disbelief = await this.#answers.judge(at, this.#core.book.floor, isBlank)
+    const disbelief = await this.#answers.judge(at, floor, isBlank)
     if (disbelief !== null) await this.#core.stop(disbelief, null, at)
     const unnoted = at.charged - this.#core.book.charged
     if (!isBlank || disbelief !== null || unnoted > maxUnnoted) return unnoted > 0n ? unnoted : 0n
     const ceiling = at.voucher === null ? at.charged : at.voucher.ceiling
     const sums = { charged: at.charged.toString(), receipts: at.receipts, ceiling: ceiling.toString() }
-    await this.#core.purse.keep({ what: 'base', tabId: this.tabId, ...sums, nextSeq: at.nextSeq })
+    const nextSeq = this.#answers.believed(at, Math.max(at.voucher?.seq ?? 0, this.#core.record?.receipts ?? 0))
+    await this.#core.purse.keep({ what: 'base', tabId: this.tabId, ...sums, nextSeq })
     await this.#core.reload()
     return unnoted
   }
@@ -361,9 +378,20 @@ export class Tab implements TabShape {
   async #exchange(call: CallNote, carrier: TabCarrier | null = null): Promise<NodeAnswer> {
     const patience = this.#core.purse.parts.patience(carrier?.signal)
     const answer = await this.#core.seller.call(call, patience, carrier)
-    const isFinal = answer.ok && (hasReceipt(answer.value) || !isUnclear(answer.value))
+    const isFinal = answer.ok && (hasReceipt(answer.value) || !this.#isUnclear(answer.value, carrier))
     if (!isFinal) throw interrupted(this.#core.payment(call), answer)
     return answer.value
+  }
+
+  /** What a carrier brings may be the word of another server, which kept the answer: only the state of the tab refuses. */
+  #isUnclear(answer: NodeAnswer, carrier: TabCarrier | null): boolean {
+    if (carrier === null || isUnclear(answer)) return isUnclear(answer)
+    return !readTabOffer(answer.body, this.#core.purse.parts.facts)?.state
+  }
+
+  async #unfund(txId: string, code: string): Promise<void> {
+    await this.#core.purse.keep({ what: 'refused', tabId: this.tabId, context: txId, code })
+    await this.#core.reload()
   }
 
   /** Whether the chain ends the tab while there is time for an answer. */
@@ -378,8 +406,7 @@ export class Tab implements TabShape {
 
   async #notFunded(error: unknown): Promise<never> {
     if (!(error instanceof FarthingError) || error.payment === null || !NOT_MINED.has(error.code)) throw error
-    const { code, payment } = error
-    await this.#core.purse.keep({ what: 'refused', tabId: this.tabId, context: payment.txId, code })
+    await this.#unfund(error.payment.txId, error.code)
     throw error
   }
 
@@ -405,7 +432,8 @@ export class Tab implements TabShape {
  * request; whatever else comes may be from a server on the way, or from a node that failed after its work.
  */
 function isUnclear({ status, body }: NodeAnswer): boolean {
+  if (body.code === RESULT_EXPIRED) return false
   if (status === 429 || status === 503) return body.code !== UNAVAILABLE
   if (status === 402) return body.code === 'payment_unconfirmed' || body.code === 'payment_not_found'
-  return !REFUSALS.has(status) || (typeof body.requestId !== 'string' && body.code !== 'result_expired')
+  return !REFUSALS.has(status) || typeof body.requestId !== 'string'
 }

@@ -40,6 +40,8 @@ export class Tabs {
   readonly #opening = new Map<string, Promise<Tab>>()
   readonly #failed = new Map<string, number>()
   readonly #funding = new Map<string, Promise<void>>()
+  /** The one look on the chain for tabs of this wallet. */
+  #search: Promise<unknown> | null = null
   /** The tab of an agent that was used last. */
   readonly #current = new Map<string, Tab>()
 
@@ -305,6 +307,8 @@ export class Tabs {
     const open = await this.usable(agentId)
     const isDue = open === undefined && this.#isDue(agentId) && !(await this.#hasLied(agentId))
     if (isDue && (await this.#waiting(agentId)) !== undefined) return null
+    // A tab that ends is followed by another one at once.
+    if (open !== undefined) this.#calls.set(agentId, CALLS_BEFORE_TAB)
     const tab = open ?? (isDue ? await this.#openFor(agentId, serviceId, request) : null)
     return tab === null || (await this.#hasRoom(tab, serviceId)) ? tab : null
   }
@@ -340,13 +344,22 @@ export class Tabs {
 
   async #openFor(agentId: string, serviceId: string, request: string): Promise<Tab | null> {
     const offer = await this.#seller.offer(serviceId, request).catch(nothing)
-    const opened = offer?.agentId === agentId ? this.#openOnce(offer) : Promise.resolve(null)
+    const opened = offer?.agentId === agentId ? this.#foundOr(offer) : Promise.resolve(null)
     const tab = await opened.catch((error: unknown) => {
       if (isFallback(error)) return null
       throw error
     })
     if (tab === null) this.#failed.set(agentId, Date.now())
     return tab
+  }
+
+  /** A process without notes, as a script that runs every hour, finds the tab of its last run. */
+  async #foundOr(offer: TabOffer): Promise<Tab> {
+    this.#search ??= this.recover()
+    await this.#search.catch(() => {
+      this.#search = null
+    })
+    return (await this.usable(offer.agentId)) ?? this.#openOnce(offer)
   }
 
   /** Calls that run side by side share one new tab. */
@@ -373,8 +386,9 @@ export class Tabs {
 
   /** Whether a call fits on the tab, after a top-up if there is need. */
   async #hasRoom(tab: Tab, serviceId: string): Promise<boolean> {
-    const price = tab.priceOf(serviceId) ?? 1n
-    if (tab.available >= price) return true
+    const price = tab.priceOf(serviceId)
+    // Without a price the call itself asks for it.
+    if (price === null || tab.available >= price) return true
     // Calls that run side by side share one top-up.
     const running = this.#funding.get(tab.tabId) ?? this.#fund(tab, price)
     this.#funding.set(tab.tabId, running)

@@ -132,7 +132,8 @@ async function chainSide(
   const { network } = signed.terms
   if (channelGasKeyFile === null) {
     const all = facilitators.map((url) => new HttpFacilitator(url, auth.get(url), 'batch-settlement'))
-    const pool = new FacilitatorPool({ facilitators: all, network, clock: systemClock, timers: systemTimers })
+    const shared = { network, clock: systemClock, timers: systemTimers }
+    const pool = new FacilitatorPool({ ...shared, facilitators: all, isOptional: true })
     stops.push(() => pool.stop())
     const channels = new FacilitatorChain({ ...signed, facilitators: pool })
     return ok({ channels, closedBecause: () => pool.closedBecause, start: () => pool.start() })

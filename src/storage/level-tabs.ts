@@ -9,6 +9,7 @@ import {
   type AnsweredTabRow,
   callIdOf,
   type EndedTabCall,
+  isTab,
   type Reservation,
   type ReserveBounds,
   type ReservedTabCall,
@@ -23,7 +24,7 @@ import { KeyedLock } from './keyed-lock.ts'
 import { callRowOf, callRowText, claimRowOf, claimRowText, paidMicros, tabRowOf, tabRowText } from './tab-json.ts'
 
 type Database = Level<string, string>
-type KeptTabResult = KeptResult & { readonly key: string }
+type KeptTabResult = KeptResult & { readonly key: string; readonly n: number }
 type Write =
   | { readonly type: 'put'; readonly key: string; readonly value: string }
   | { readonly type: 'del'; readonly key: string }
@@ -196,19 +197,19 @@ export class LevelTabStore implements TabStore {
     const kept: KeptTabResult[] = []
     let pruned = 0
     for await (const [key, value] of this.#database.iterator(rangeOf('result/'))) {
-      const [, finishedAt, tabId, seq] = key.split('/') as [string, string, TxId, string]
+      const [, finishedAt, tabId] = key.split('/') as [string, string, TxId]
       // Older releases wrote neither payer nor price.
       const [bytes, n, payer = tabId, price = '0'] = value.split(' ')
       if (Number(finishedAt) < beforeMs && this.#isOver(tabId, Number(n))) {
-        await this.#forgetResult(key, tabId, Number(seq))
+        await this.#forgetResult(key, Number(n))
         pruned += 1
-      } else kept.push({ key, bytes: Number(bytes), payer, priceUsdMicros: BigInt(price), isDelivered: false })
+      } else if (bytes !== '0') {
+        const priceUsdMicros = BigInt(price)
+        kept.push({ key, n: Number(n), bytes: Number(bytes), payer, priceUsdMicros, isDelivered: false })
+      }
     }
     const beyond = beyondBytes(kept, bytesMax)
-    for (const { key } of beyond) {
-      const [, , tabId, seq] = key.split('/') as [string, string, TxId, string]
-      await this.#forgetResult(key, tabId, Number(seq))
-    }
+    for (const { key, n } of beyond) await this.#forgetResult(key, n)
     await this.#forgetTabs(beforeMs)
     return pruned + beyond.length
   }
@@ -260,12 +261,19 @@ export class LevelTabStore implements TabStore {
     return row === undefined || row.endedAtMs !== null || n <= row.finalReceipts
   }
 
-  /** Not synced: a crash only brings results back that are forgotten again. */
-  async #forgetResult(key: string, tabId: TxId, seq: number): Promise<void> {
-    await this.#database.batch([
-      { type: 'del', key },
-      { type: 'del', key: KEYS.text(tabId, seq) },
-    ])
+  /**
+   * Not synced: a crash only brings results back that are forgotten again. A channel may last for years, so its calls go one by one, once
+   * they are claimed; those of a tab go with the tab.
+   */
+  async #forgetResult(key: string, n: number): Promise<void> {
+    const [, , tabId, seqText] = key.split('/') as [string, string, TxId, string]
+    const seq = Number(seqText)
+    const gone: Write[] = [{ type: 'del', key: KEYS.text(tabId, seq) }]
+    const mayGo = isTab({ tabId }) || this.#isOver(tabId, n)
+    gone.push(mayGo ? { type: 'del', key } : { type: 'put', key, value: `0 ${n}` })
+    if (!isTab({ tabId }) && mayGo)
+      gone.push({ type: 'del', key: KEYS.call(tabId, seq) }, { type: 'del', key: KEYS.receipt(tabId, n) })
+    await this.#database.batch(gone as never)
   }
 
   async #forgetTabs(beforeMs: number): Promise<void> {
@@ -345,9 +353,9 @@ function entriesOf(answered: AnsweredTabRow, { call, charge, result, finishedAtM
     { type: 'put', key: KEYS.receipt(tabId, n), value: `${seq}` },
   ]
   if (!call.isRepeatable) batch.push({ type: 'del', key: KEYS.open(tabId, seq) })
-  if (result !== null) {
-    batch.push({ type: 'put', key: KEYS.text(tabId, seq), value: result })
-    const value = `${Buffer.byteLength(result)} ${n} ${call.caller} ${paidMicros(call, charge)}`
+  if (result !== null) batch.push({ type: 'put', key: KEYS.text(tabId, seq), value: result })
+  if (result !== null || !isTab(answered)) {
+    const value = `${Buffer.byteLength(result ?? '')} ${n} ${call.caller} ${paidMicros(call, charge)}`
     batch.push({ type: 'put', key: KEYS.result(finishedAtMs, tabId, seq), value })
   }
   return batch

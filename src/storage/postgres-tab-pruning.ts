@@ -34,6 +34,15 @@ export async function pruneTabs(database: PostgresDatabase, beforeMs: number, by
       WHERE call.tab_id = gone.tab_id AND call.seq = gone.seq RETURNING call.seq`,
     beforeMs,
   )
+  // A channel may last for years: its calls go one by one, once they are claimed.
+  const claimed = `SELECT call.tab_id, call.seq FROM ${schema}.tab_calls AS call JOIN ${schema}.tabs AS tab ON tab.id = call.tab_id
+    WHERE tab.id LIKE '0x%' AND call.finished_at < $1 AND call.n <= tab.final_receipts
+    LIMIT ${ROWS_AT_ONCE} FOR UPDATE OF call SKIP LOCKED`
+  await all(
+    `DELETE FROM ${schema}.tab_calls AS call USING (${claimed}) AS gone
+      WHERE call.tab_id = gone.tab_id AND call.seq = gone.seq RETURNING call.seq`,
+    beforeMs,
+  )
   const bare = `NOT EXISTS (SELECT FROM ${schema}.tab_calls WHERE tab_id = tab.id)`
   await database.query(`DELETE FROM ${schema}.tabs AS tab WHERE ended_at < $1 AND ${bare}`, [beforeMs])
   return pruned

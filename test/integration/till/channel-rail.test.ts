@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { TxId } from '../../../consensus/primitives/ids.ts'
 import type { ChannelPaymentOf } from '../../../marketplace/till/rails/dollar/channel/channel.ts'
 import { ChannelSeller, closeChannelSellers, ModelPayer } from '../../support/channel-seller.ts'
 import { PRICE } from '../../support/dollar.ts'
@@ -258,5 +259,27 @@ describe('claims', () => {
     expect(next.channels.paidOut).toEqual([2n * PRICE])
     expect(next.channels.asked.filter((what) => what.startsWith('claim'))).toEqual(['claim 1'])
     expect(await next.store.unclaimed()).toEqual([])
+  })
+
+  it('that are final let go of the calls: only the total of a channel is kept', async () => {
+    const seller = await ChannelSeller.open({ unclaimedMax: 2n * PRICE })
+    const payer = new ModelPayer()
+    const channelId = payer.channelId as TxId
+    await seller.served(payer, 'deposit')
+    await seller.call(payer.pay('voucher'), 'fail')
+    await seller.served(payer, 'voucher', 'ok:2')
+    const later = seller.market.time.now() + 1
+    await seller.store.prune(later, 0)
+    expect(await seller.store.receiptsFrom(channelId, 1, 10)).toHaveLength(3)
+    for (const ms of [0, 31_000, 61_000]) {
+      await seller.market.pass(ms)
+      await seller.claims()
+    }
+    expect(await seller.store.unclaimed()).toEqual([])
+    await seller.store.prune(later, 1_000_000)
+    expect(await seller.store.receiptsFrom(channelId, 1, 10)).toEqual([])
+    expect(await seller.store.call(channelId, 3)).toBeUndefined()
+    expect(await seller.store.tab(channelId)).toMatchObject({ charged: 2n * PRICE, receipts: 3 })
+    await seller.served(payer, 'voucher', 'ok:3')
   })
 })

@@ -86,4 +86,11 @@ it('claim once between them', async () => {
   }
   expect(a.channels.asked.filter((what) => what.startsWith('claim'))).toEqual(['claim 1'])
   expect(a.channels.paidOut).toEqual([2n * PRICE])
+  for (let i = 0; i < 2; i++) {
+    await a.market.pass(61_000)
+    await a.claims()
+  }
+  await a.store.prune(a.market.time.now(), 1_000_000)
+  expect(await a.store.receiptsFrom(payer.channelId as never, 1, 10)).toEqual([])
+  await b.served(payer, 'voucher', 'ok:2')
 })

@@ -20,6 +20,8 @@ export interface FacilitatorPoolDependencies {
   readonly network: DollarNetwork
   readonly clock: Clock
   readonly timers: Timers
+  /** Whether facilitators may well not take the scheme. Then one that says so is asked again as seldom as a usable one. */
+  readonly isOptional?: boolean
 }
 
 /** The state of one facilitator. */
@@ -319,7 +321,9 @@ export class FacilitatorPool {
 
   #schedule(): void {
     if (this.#stopped) return
-    const isWell = this.#members.every((member) => this.#isUsable(member))
+    const { isOptional = false } = this.#deps
+    const isOut = ({ support }: Member): boolean => isOptional && support?.answered === true && !support.ok
+    const isWell = this.#members.every((member) => this.#isUsable(member) || isOut(member))
     this.#cancel = this.#deps.timers.after(isWell ? WELL_MS : ILL_MS, () => {
       void Promise.all(this.#members.map((member) => this.#check(member))).then(() => this.#schedule())
     })

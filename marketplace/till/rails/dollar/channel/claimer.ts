@@ -110,7 +110,9 @@ export class ChannelClaimer {
     if (this.#stopped || this.#parts.isHeld()) return
     const rows = (await this.#parts.store.unclaimed()).filter((row) => !isTab(row))
     const ours = rows.filter((row) => this.#isOurs(row))
-    for (const tabId of this.#seen.keys()) if (!rows.some((row) => row.tabId === tabId)) this.#seen.delete(tabId)
+    const open = new Set(rows.map(({ tabId }) => tabId))
+    for (const known of [this.#seen, this.#refusedAtMs])
+      for (const tabId of known.keys()) if (!open.has(tabId)) known.delete(tabId)
     const candidates: ClaimCandidate[] = []
     for (const row of ours) {
       const candidate = await this.#candidate(row)

@@ -20,9 +20,7 @@ const CLAIM_STEPS = [...around('putClaim'), ...around('send'), ...around('claim 
 const FINAL_STEPS = [...around('mark'), ...around('dropClaim')]
 
 /** All steps at which sellers are killed. */
-export const STEPS: readonly string[] = [
-  ...new Set([...CALL_STEPS, ...START_STEPS, ...CLAIM_STEPS, ...FINAL_STEPS]),
-]
+export const STEPS: readonly string[] = [...new Set([...CALL_STEPS, ...START_STEPS, ...CLAIM_STEPS, ...FINAL_STEPS])]
 
 /** Depth at which a claim is final, and a bit. */
 const FINAL_BLOCKS = 43

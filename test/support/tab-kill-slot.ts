@@ -41,6 +41,8 @@ export interface SlotOptions {
   readonly settler: number
   readonly shared: SellerOrder['shared']
   readonly random: () => number
+  /** Whether its store is lost now and then. */
+  readonly losesStore: boolean
 }
 
 /** One seller that dies again and again. Its folder stays, but for its store now and then. */
@@ -79,7 +81,7 @@ export class SellerSlot {
     }
     const isLate = program.ended === null
     await this.#end(program, url, isLate ? 'no step in time' : death.step)
-    if (shared === null && random() < STORE_LOST) this.#loseStore()
+    if (this.#options.losesStore && random() < STORE_LOST) this.#loseStore()
     else if (shared !== null && random() < LONG_DEAD) await pause(shared.leaseMs * 1.5)
   }
 

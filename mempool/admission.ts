@@ -3,6 +3,7 @@ import { sizeInBlock } from '../consensus/block/block.ts'
 import type { Chain } from '../consensus/chain/chain.ts'
 import type { ChainFollower, ChainReader } from '../consensus/chain/reader.ts'
 import type { RuleBook } from '../consensus/chain/rule-book.ts'
+import { signaturesAhead } from '../consensus/chain/signatures-ahead.ts'
 import type { SignatureVerifier } from '../consensus/crypto/verifier.ts'
 import { ACCOUNTS } from '../consensus/ledger/account.ts'
 import type { KindHandler } from '../consensus/ledger/module.ts'
@@ -11,6 +12,7 @@ import { type Fault, fault } from '../consensus/primitives/fault.ts'
 import type { Address, TxId } from '../consensus/primitives/ids.ts'
 import { LruMap } from '../consensus/primitives/lru.ts'
 import { fail, ok, type Result } from '../consensus/primitives/result.ts'
+import { runNow } from '../consensus/primitives/steps.ts'
 import { carriedKeys, checkTransaction } from '../consensus/tx/check.ts'
 import type { TxKind } from '../consensus/tx/kinds.ts'
 import type { Transaction } from '../consensus/tx/transaction.ts'
@@ -37,6 +39,7 @@ export interface AdmissionDependencies {
 export class Admission {
   readonly #deps: AdmissionDependencies
   #verifying = 0
+  #verifyingAhead = 0
 
   constructor(dependencies: AdmissionDependencies) {
     this.#deps = dependencies
@@ -45,6 +48,19 @@ export class Admission {
   async refusalOf(tx: Transaction, sequence: number): Promise<Fault | null> {
     const admitted = this.admit(tx, sequence)
     return admitted.ok ? await this.#checkSignature(tx) : admitted.fault
+  }
+
+  /**
+   * A bad signature inside the payload is no reason to refuse it, but filling or importing its block finds the verdicts. Above a bound they
+   * are left to the block, which has paid for them.
+   */
+  async #verifyAhead(tx: Transaction): Promise<void> {
+    const { chain, verifier } = this.#deps
+    const unknown = runNow(signaturesAhead(chain.ruleBook, chain.database, [tx]))
+    if (this.#verifyingAhead + unknown.size > AHEAD_MAX) return
+    this.#verifyingAhead += unknown.size
+    await chain.ruleBook.tabVerdicts.checkAhead(unknown, verifier)
+    this.#verifyingAhead -= unknown.size
   }
 
   /** Every check but the signature. */
@@ -71,6 +87,7 @@ export class Admission {
       const [good] = await verifier.verify(jobs.value.map(({ job }) => job))
       if (good !== true) return fault('tx/bad-signature')
       verified.add(tx.wtxId)
+      await this.#verifyAhead(tx)
       return null
     } catch (error) {
       return fault('mempool/unverified', { reason: String(error).slice(0, 120) })
@@ -79,6 +96,9 @@ export class Admission {
     }
   }
 }
+
+/** Most signatures inside payloads that are checked at once, before a block has the transactions: about 15 ms of two threads. */
+const AHEAD_MAX = 256
 
 /** Lowest height at which a transaction admitted now can be mined. */
 export function nextHeight(chain: ChainReader): number {

@@ -36,7 +36,7 @@ export const LONG = [
   'test/e2e/{adding-a-service,attestor,commands-document,deadline,ledger-commands,money-by-hand,money-scenario}.test.ts',
   'test/e2e/{printed-hints,start-up}.test.ts',
   // Many seeds.
-  'test/sim/{network,network-repeat}.test.ts',
+  'test/sim/{network,network-repeat,tabs-long}.test.ts',
   'test/property/{backends,bridge,conservation,declared-writes,mutations,reference,snapshot-walks,staking,tab-walk}.test.ts',
 ] as const
 

@@ -24,6 +24,7 @@ import type { BlockEntry } from './layout.ts'
 import { type Clock, type Pacer, runPaced } from './ports.ts'
 import type { ChainFollower } from './reader.ts'
 import type { RuleBook } from './rule-book.ts'
+import { signaturesAhead } from './signatures-ahead.ts'
 
 /** What a chain works with. */
 export interface ChainDependencies {
@@ -54,7 +55,9 @@ const PROVEN_REMEMBERED = 65_536
 /** Once in this many heights, side blocks that no move can reach are dropped. */
 const SIDE_PRUNE_BLOCKS = 100
 /** Verdict on blocks that were on the best chain before: their signatures were verified then. */
-const VERIFIED_BEFORE: Promise<null> = Promise.resolve(null)
+const VERIFIED_BEFORE: SignatureCheck = () => Promise.resolve(null)
+
+type SignatureCheck = (transactions: readonly Transaction[]) => Promise<Fault | null>
 
 /** What is known of a block before its import. */
 export interface Foreknown {
@@ -227,17 +230,24 @@ export class Chain implements ChainFollower {
   }
 
   async #extend(block: Block, entry: BlockEntry): Promise<Result<ImportOutcome>> {
-    const cause = await this.#connect(block, entry, this.#checkSignatures(block.transactions))
+    const cause = await this.#connect(block, entry, (transactions) => this.#checkSignatures(transactions))
     if (cause !== null) return this.#condemn(entry, cause)
     this.#announce({ head: this.head, disconnected: [], connected: [entry] })
     return ok('connected')
   }
 
-  /** The verifier checks signatures while the block is executed. If one is bad, the finished state tree is dropped. */
-  async #connect(block: Block, entry: BlockEntry, signatures: Promise<Fault | null>): Promise<Fault | null> {
-    const { ruleBook, database, pacer } = this.#deps
+  /**
+   * The verifier checks signatures while the block is executed. If one is bad, the finished state tree is dropped. Those inside payloads
+   * are checked before, since execution asks for their verdicts.
+   */
+  async #connect(block: Block, entry: BlockEntry, check: SignatureCheck): Promise<Fault | null> {
+    const { ruleBook, database, verifier, pacer } = this.#deps
+    const inside = await runPaced(signaturesAhead(ruleBook, database, block.transactions), pacer)
+    const checked = ruleBook.tabVerdicts.checkAhead(inside, verifier)
+    const signatures = check(block.transactions)
     // The promise may be awaited late or not at all. If the verifier fails, that must not be an unhandled rejection.
     signatures.catch(() => {})
+    await checked
     const executed = await runPaced(executeBlock(ruleBook, database, block), pacer)
     // Returned before the signatures are known: what the state refuses is invalid even on a node that lacks keys.
     if (!executed.ok) return executed.fault
@@ -337,7 +347,7 @@ export class Chain implements ChainFollower {
     for (const [done, entry] of branch.entries()) {
       const block = this.#mustBlock(entry.id)
       try {
-        const cause = await this.#connect(block, entry, this.#checkSignatures(block.transactions))
+        const cause = await this.#connect(block, entry, (transactions) => this.#checkSignatures(transactions))
         if (cause === null) continue
         await this.#condemn(entry, cause)
         return { done, refusal: { at: entry, fault: cause } }

@@ -189,7 +189,7 @@ export class BlockExecution {
       },
       network: this.#ruleBook.network,
       verifies: this.#ruleBook.verifies,
-      verifiesTab: this.#ruleBook.verifiesTab,
+      verifiesTab: (job) => this.#ruleBook.tabVerdicts.on(job),
     }
     const handler = this.#ruleBook.handlers[tx.body.kind] as unknown as KindHandler<TxKind>
     const failure = handler.apply(context, tx) ?? this.#brokenInvariant(mark)

@@ -1,7 +1,6 @@
 import { shortSha256, taggedHashHex } from '../crypto/hash.ts'
 import type { SignatureBackend } from '../crypto/hybrid.ts'
 import type { SignatureJob, SigningNetwork } from '../crypto/signing.ts'
-import { type TabSignature, verifyTabSignature } from '../crypto/tab-signing.ts'
 import { verifyJob } from '../crypto/verifier.ts'
 import type { KindHandlers, LedgerModule } from '../ledger/module.ts'
 import { assert } from '../primitives/assert.ts'
@@ -14,6 +13,7 @@ import { TX_KIND_NAMES, TX_KINDS } from '../tx/kinds.ts'
 import type { ChainIndex } from './chain-index.ts'
 import { computeGenesis, type Genesis } from './genesis.ts'
 import { assertParams, type NetworkParams, type RuleStep, type Rules } from './params.ts'
+import { TabVerdicts } from './tab-verdicts.ts'
 
 /** The ledgers, and a handler for every transaction kind. */
 export interface Protocol {
@@ -47,8 +47,7 @@ export interface RuleBook extends Protocol {
   readonly continues: (fingerprint: Hash, height: number) => boolean
   /** Verdicts are remembered: miners and validators ask repeatedly. */
   readonly verifies: (job: SignatureJob) => boolean
-  /** Remembered, too. */
-  readonly verifiesTab: (job: TabSignature) => boolean
+  readonly tabVerdicts: TabVerdicts
   readonly tableOf: (key: StateKey) => AnyStateTable
 }
 
@@ -70,7 +69,7 @@ export function createRuleBook(params: NetworkParams, protocol: Protocol): RuleB
     genesis,
     network: { chainId, genesis: genesis.block.id },
     verifies: rememberingVerifier(protocol.signatures),
-    verifiesTab: rememberingTabVerifier(protocol.signatures),
+    tabVerdicts: new TabVerdicts(protocol.signatures),
     at,
     endedAt: (height) =>
       params.steps.some(({ fromHeight }) => fromHeight > 0 && fromHeight === height) ? at(height - 1) : null,
@@ -103,25 +102,12 @@ function rememberingVerifier(backend: SignatureBackend): RuleBook['verifies'] {
       shortSha256(signature),
     ])
     const id = toHex(shortSha256(concat(encodeText(job.domain), shortSha256(job.message), ...parts)))
-    return remembered(verdicts, id, () => verifyJob(backend, job))
+    const known = verdicts.get(id)
+    if (known !== undefined) return known
+    const verdict = verifyJob(backend, job)
+    verdicts.set(id, verdict)
+    return verdict
   }
-}
-
-function rememberingTabVerifier(backend: SignatureBackend): RuleBook['verifiesTab'] {
-  const verdicts = new LruMap<string, boolean>(VERDICTS_KEPT)
-  return (job) => {
-    // All parts have a fixed length, or the signature is refused.
-    const id = toHex(shortSha256(concat(job.key, job.signature, job.message)))
-    return remembered(verdicts, id, () => verifyTabSignature(backend, job))
-  }
-}
-
-function remembered(verdicts: LruMap<string, boolean>, id: string, verify: () => boolean): boolean {
-  const known = verdicts.get(id)
-  if (known !== undefined) return known
-  const verdict = verify()
-  verdicts.set(id, verdict)
-  return verdict
 }
 
 function tablesByPrefix(modules: readonly LedgerModule[]): ReadonlyMap<string, AnyStateTable> {

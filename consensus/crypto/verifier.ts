@@ -1,9 +1,12 @@
 import { type SignatureBackend, verifyHybrid } from './hybrid.ts'
 import { type SignatureJob, signingContext } from './signing.ts'
+import type { TabSignature } from './tab-signing.ts'
 
 /** Gives one verdict per job, in order. */
 export interface SignatureVerifier {
   verify(jobs: readonly SignatureJob[]): Promise<readonly boolean[]>
+  /** The same for signatures of keys of tabs. Absent: there are no threads, so nothing is won by checking them ahead. */
+  readonly verifyTabs?: (jobs: readonly TabSignature[]) => Promise<readonly boolean[]>
 }
 
 /** The verifier itself failed, so the block may be valid. */

@@ -46,7 +46,7 @@ export interface TxContext {
   readonly network: SigningNetwork
   /** Only for signatures that the transaction's weight has paid for. */
   readonly verifies: (job: SignatureJob) => boolean
-  /** The same for the signature of a tab's key. */
+  /** The same for the signature of a tab's key. Asked for those of {@link LedgerModule.signaturesIn}, it need not verify. */
   readonly verifiesTab: (job: TabSignature) => boolean
 }
 
@@ -84,6 +84,15 @@ export interface LedgerModule {
    * snapshot, and what earlier calls derived. Yields, so that the caller can pause.
    */
   readonly derive?: (overlay: Overlay, records: Iterable<StateRecord>) => Iterable<void>
+  /**
+   * Signatures inside payloads whose keys are in the view, or in the transactions: they can be checked before these are
+   * executed. Yields some at a time, so that the caller can pause.
+   */
+  readonly signaturesIn?: (
+    transactions: readonly Transaction[],
+    view: StateView,
+    network: SigningNetwork,
+  ) => Iterable<readonly TabSignature[]>
   readonly genesis?: (overlay: Overlay, rules: LedgerRules, ledgers: GenesisLedgers) => void
   /** Name of an invariant that the changes break, or null. Conservation is checked for all ledgers. */
   readonly invariant?: (changes: readonly ValueChange[], rules: LedgerRules) => string | null

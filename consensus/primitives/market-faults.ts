@@ -115,6 +115,15 @@ export const MARKET_FAULTS = {
   'tabcall/expiring': unblamed(
     'the tab {tabId} ends at height {dueAt}, which is too near: open a new one. Nothing was charged',
   ),
+  'tabcall/in-flight': later(
+    '{most} calls on the tab {tabId} are under way, and no more are taken at once: try again when one has ended. Nothing was charged',
+  ),
+  'tabcall/unclaimed': later(
+    'Do not pay again: so much is charged on the tab {tabId} that the seller claims it first; repeat this call with the same payment',
+  ),
+  'tabcall/too-many-failed': later(
+    '{failed} calls on the tab {tabId} were free because they failed, and {most} are borne by now: wait ten minutes, or open a new tab. Nothing was charged',
+  ),
   'tabcall/rolled-back': unblamed(
     'this seller lost what it noted of the tab {tabId} up to receipt {receipt}: it takes no calls until its claims on chain reach that receipt',
   ),

@@ -48,6 +48,8 @@ export interface ChatCall {
   readonly resumes: boolean
   /** The caller: a wallet, or a key of the operator. Absent if unknown. */
   readonly who?: string
+  /** Whether the chat is paid for. Then it comes before free ones. */
+  readonly isPaid?: true
 }
 
 /** Report of a stage. */

@@ -43,6 +43,7 @@ export interface DeskManner {
   readonly resumes?: boolean
   /** The caller, for fairness in the pool. */
   readonly who?: string
+  readonly isPaid?: boolean
 }
 
 /** Longest partial answer to continue, in UTF-16 units. */
@@ -57,16 +58,18 @@ export class ModelDesk {
   readonly #signal: AbortSignal
   readonly #resumes: boolean
   readonly #who: string | undefined
+  readonly #isFree: boolean
   #usage: ModelUsage = NO_USAGE
   #isAnswered = false
   #answered: string[] = []
   #resumed: Resumption | null = null
 
-  constructor(models: ChatModels, signal: AbortSignal, { resumes = false, who }: DeskManner = {}) {
+  constructor(models: ChatModels, signal: AbortSignal, { resumes = false, who, isPaid = false }: DeskManner = {}) {
     this.#models = models
     this.#signal = signal
     this.#resumes = resumes
     this.#who = who
+    this.#isFree = !isPaid
   }
 
   /** Includes questions that were given up. */
@@ -94,7 +97,7 @@ export class ModelDesk {
     const seeing: readonly ModelRole[] = question.needs?.includes('vision') ? ['vision'] : []
     const [role, ...orRoles] = [...seeing, ...roles, ...TEXT_ROLES] as [ModelRole, ...ModelRole[]]
     const who = this.#who === undefined ? {} : { who: this.#who }
-    const request: PoolRequest = { ...question, role, orRoles, ...who, isFree: true, wasted: this.#used }
+    const request: PoolRequest = { ...question, role, orRoles, ...who, isFree: this.#isFree, wasted: this.#used }
     if (!sink) return this.#noted(await this.#models.complete(request, signal))
     const heard = new Listener(sink)
     const answer = await this.#models.stream(request, heard.take, signal)

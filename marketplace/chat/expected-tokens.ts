@@ -1,3 +1,4 @@
+import type { ModelUsage } from '../ports/models.ts'
 import type { ChatCall, ChatModelId } from './call.ts'
 import { isOverlong, promptTokens } from './context-window.ts'
 import { isSingleCall } from './single-call.ts'
@@ -9,8 +10,17 @@ const ROUNDS: Readonly<Record<ChatModelId, number>> = { 'model-1': 1, 'model-2':
 
 /** A rough estimate over all stages. A conversation that is too long will be refused, so it is not counted. */
 export function expectedTokens(call: ChatCall): number {
+  const { promptTokens: read, completionTokens: written } = mostUsage({
+    ...call,
+    maxTokens: Math.min(call.maxTokens, ANSWER_TOKENS_EXPECTED_MAX),
+  })
+  return read + written
+}
+
+/** The same with as long an answer as the caller allows. */
+export function mostUsage(call: ChatCall): Pick<ModelUsage, 'promptTokens' | 'completionTokens'> {
   const { model, maxTokens, count } = call
   const rounds = isSingleCall(call) ? count : ROUNDS[model]
   const prompt = isOverlong(call) ? 0 : promptTokens(call)
-  return rounds * (prompt + Math.min(maxTokens, ANSWER_TOKENS_EXPECTED_MAX))
+  return { promptTokens: rounds * prompt, completionTokens: rounds * maxTokens }
 }

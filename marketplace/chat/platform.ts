@@ -7,7 +7,7 @@ import { notConfigured, notNow, type Readiness } from '../ports/readiness.ts'
 import type { ChatCall, ChatChoice, ChatOutcome, ChatSink, PlatformModelId, PlatformReport } from './call.ts'
 import { fitsWindow } from './context-window.ts'
 import { lastQuestion } from './conversation.ts'
-import { ModelDesk, PICTURE_ROLES, TEXT_ROLES } from './desk.ts'
+import { type DeskManner, ModelDesk, PICTURE_ROLES, TEXT_ROLES } from './desk.ts'
 import { annotationsOf, withoutAnnotations } from './ensemble/annotations.ts'
 import { LatencyBook } from './models/latencies.ts'
 import { addUsage, IMAGE_TOKENS } from './models/usage.ts'
@@ -133,7 +133,7 @@ export class ChatPlatform {
     const endMs = clock.now() + budgetMs
     return {
       call,
-      desk: new ModelDesk(models, signal, { resumes: call.resumes, ...(call.who !== undefined && { who: call.who }) }),
+      desk: new ModelDesk(models, signal, mannerOf(call)),
       means,
       signal,
       remainingMs: () => endMs - clock.now(),
@@ -173,6 +173,10 @@ export class ChatPlatform {
     }
     return ok({ choices: [choice], usage: context.desk.usage, report })
   }
+}
+
+function mannerOf({ resumes, who, isPaid }: ChatCall): DeskManner {
+  return { resumes, isPaid: isPaid === true, ...(who !== undefined && { who }) }
 }
 
 /** No model answered, but this node has read the images. */

@@ -48,12 +48,39 @@ export function tabInvariant(changes: readonly ValueChange[]): string | null {
       if (claimed < 0n || (now?.burned ?? 0n) < (old?.burned ?? 0n)) return 'tab-totals'
     } else if (table.name === TAB_DUES.name) {
       const height = Number.parseInt(key.slice(2), 16)
-      for (const tabId of (before as readonly TxId[] | undefined) ?? []) count(height, tabId, 1)
-      for (const tabId of (after as readonly TxId[] | undefined) ?? []) count(height, tabId, -1)
+      compareDues(before as readonly TxId[] | undefined, after as readonly TxId[] | undefined, (tabId, more) => {
+        count(height, tabId, more)
+      })
     }
   }
   if (open !== 0 || locked !== 0n) return 'tab-totals'
   return [...listed.values()].every((times) => times === 0) ? null : 'tab-dues'
+}
+
+/**
+ * Tells of each id that stands in one list alone: 1 for the old one, -1 for the new one. A list may hold thousands of ids while one
+ * transaction moves one, so ids that stand in both cost a comparison and no more. Lists out of order only cost more.
+ */
+function compareDues(
+  before: readonly TxId[] = [],
+  after: readonly TxId[] = [],
+  tell: (tabId: TxId, more: number) => void,
+): void {
+  let i = 0
+  let j = 0
+  while (i < before.length || j < after.length) {
+    const [old, now] = [before[i], after[j]]
+    if (old === now) {
+      i += 1
+      j += 1
+    } else if (now === undefined || (old !== undefined && old < now)) {
+      tell(old as TxId, 1)
+      i += 1
+    } else {
+      tell(now, -1)
+      j += 1
+    }
+  }
 }
 
 function rest(tab: Tab | undefined): bigint {

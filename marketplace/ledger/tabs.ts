@@ -4,13 +4,12 @@ import { OUTCOME_NUMBERS, OUTCOME_OK, type OutcomeCode } from '../../consensus/l
 import { burnNative } from '../../consensus/ledger/supply.ts'
 import { type Amount, add, subtractProven, ZERO } from '../../consensus/primitives/amount.ts'
 import { assert } from '../../consensus/primitives/assert.ts'
-import { fromHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
+import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { Address, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { Overlay } from '../../consensus/state/overlay.ts'
 import { anyTable } from '../../consensus/state/table.ts'
 import type { TabRules } from '../../consensus/tx/rules.ts'
-import { voucherMessage } from '../../consensus/tx/tab-messages.ts'
 import type { ClaimEntry } from '../../consensus/tx/tab-payloads.ts'
 import { AGENTS, mayActFor, SERVICES } from './agents.ts'
 import { countDeliveries } from './statistics.ts'
@@ -28,6 +27,7 @@ import {
   type Tab,
   tabTotals,
 } from './tab-records.ts'
+import { voucherSignature, voucherSignatures } from './tab-vouchers.ts'
 
 const RELISTED_PER_STEP = 64
 
@@ -161,10 +161,9 @@ function whyNotClaimed(context: TxContext, tab: Tab, entry: ClaimEntry): Outcome
     context.overlay.get(SERVICES, { agentId, serviceId }) === undefined
   if (services.some(isForeign)) return 'ledger/service-unknown'
   if (voucher === undefined) return null
-  const key = fromHex(tab.voucherKey)
-  const { signature } = voucher
-  const message = voucherMessage(context.network, entry.tabId, voucher)
-  return context.verifiesTab({ key, message, signature }) ? null : 'tab/signature'
+  const { voucherKey } = tab
+  const signed = voucherSignature(context.network, { tabId: entry.tabId, voucherKey, voucher })
+  return context.verifiesTab(signed) ? null : 'tab/signature'
 }
 
 /** Whether the chain has what the entry claims, or more. */
@@ -248,6 +247,7 @@ export const tabModule = {
   handlers: { tab_open: tabOpen, tab_fund: tabFund, tab_claim: tabClaim, tab_close: tabClose, tab_terms: tabTerms },
   isIn: ({ tx }) => tx.tabs !== undefined,
   beginBlock: returnDue,
+  signaturesIn: voucherSignatures,
   derive: relistDues,
   invariant: tabInvariant,
 } satisfies LedgerModule

@@ -6,6 +6,12 @@ import type { Capability } from '../ledger/capabilities.ts'
 import type { Readiness } from '../ports/readiness.ts'
 import type { ServiceContext } from './context.ts'
 
+/** A part of a price: `times` divided by `of`. */
+export interface PricePart {
+  readonly times: bigint
+  readonly of: bigint
+}
+
 /** Description of a service. Its main fields are published on chain. */
 export interface ServiceFacts {
   readonly serviceId: ServiceId
@@ -54,8 +60,10 @@ export interface ServiceDefinition<Input = unknown, Schema extends TSchema = TSc
   readonly resultSchema: Schema
   readonly timeoutMs: number
   readonly resultBytesMax: number
-  /** What this result costs on a tab, in millionths of a dollar, if that may be less than the price. Absent: the price. */
-  readonly chargeUsdMicros?: (result: unknown) => bigint
+  /** The most that a request costs on a tab, as a part of the price, which may be above it. Absent: the price. */
+  readonly mostOnTab?: (input: Input) => PricePart
+  /** What a result costs on a tab, as a part of the most. More than all of it counts as all. Absent: all. */
+  readonly usedOnTab?: (result: unknown) => PricePart
   /**
    * Whether the request makes this node contact other hosts or run a model. Failed calls of this kind cost the node
    * something, so a payer with too many failures is refused for a while.

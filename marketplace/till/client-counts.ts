@@ -91,7 +91,8 @@ export interface CountBounds {
 export class RecentCounts {
   readonly #clock: Clock
   readonly #bounds: CountBounds
-  readonly #timesMs = new Map<string, readonly number[]>()
+  /** In the order in which they were counted. */
+  readonly #timesMs = new Map<string, number[]>()
 
   constructor(clock: Clock, bounds: CountBounds) {
     this.#clock = clock
@@ -99,9 +100,11 @@ export class RecentCounts {
   }
 
   add(name: string): void {
-    const all = [...this.#recent(name), this.#clock.now()]
+    const times = this.#recent(name)
+    times.push(this.#clock.now())
+    if (times.length > this.#bounds.most) times.shift()
     this.#timesMs.delete(name)
-    this.#timesMs.set(name, all.slice(-this.#bounds.most))
+    this.#timesMs.set(name, times)
     if (this.#timesMs.size <= this.#bounds.namesMax) return
     const [oldest] = this.#timesMs.keys()
     this.#timesMs.delete(oldest as string)
@@ -119,8 +122,13 @@ export class RecentCounts {
     return Math.max(1, (recent[recent.length - most] as number) + this.#bounds.withinMs - this.#clock.now())
   }
 
-  #recent(name: string): readonly number[] {
+  /** Forgets old ones in place: a busy caller is counted with each of its calls. */
+  #recent(name: string): number[] {
+    const times = this.#timesMs.get(name)
+    if (times === undefined) return []
     const sinceMs = this.#clock.now() - this.#bounds.withinMs
-    return (this.#timesMs.get(name) ?? []).filter((ms) => ms > sinceMs)
+    const old = times.findIndex((ms) => ms > sinceMs)
+    if (old !== 0) times.splice(0, old < 0 ? times.length : old)
+    return times
   }
 }

@@ -10,6 +10,8 @@ import type { Offer } from './shop.ts'
 export interface TillCall {
   readonly serviceId: string
   readonly request: string
+  /** What is carried out, if that is not what the shop has under this id. */
+  readonly offer?: Offer
   /** The client that sent it, for limits by client and network. */
   readonly from?: Holder
 }

@@ -161,7 +161,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
 
   async #settle(call: Call): Promise<Result<Settled<A>>> {
     const { serviceId, request } = call
-    const offer = this.#deps.shop.offer(serviceId)
+    const offer = call.offer ?? this.#deps.shop.offer(serviceId)
     if (offer === undefined) return fail(fault('service/not-found', { serviceId }))
     // A lone surrogate has no bytes to hash. Any other wrong request may still repeat a known call.
     const asked = new RequestText(offer.definition, request)

@@ -6,6 +6,7 @@ import { needsRequest } from '../../marketplace/services/service.ts'
 import { channelOffer } from '../../marketplace/till/rails/dollar/channel/terms.ts'
 import { type DollarTerms, dollarsOf } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { NativeQuote } from '../../marketplace/till/rails/native/quote.ts'
+import { TAB_IN_FLIGHT_MAX } from '../../marketplace/till/rails/tab/settings.ts'
 import type { Offer } from '../../marketplace/till/shop.ts'
 import { coinNumber, usdNumber } from '../json/chain-json.ts'
 import { shortened } from '../json/shortened.ts'
@@ -111,8 +112,6 @@ function availability(reason: string | null): object {
   return reason === null ? { available: true } : { available: false, unavailableReason: shortReason(reason) }
 }
 
-/** Calls of one tab that the seller works on at once. */
-const IN_FLIGHT = 8
 /** Least deposit of an offer, in calls: less is not worth an opening. */
 const DEPOSIT_CALLS_MIN = 10n
 
@@ -147,7 +146,7 @@ function tabOption(
     terms: tx.tabs.terms,
     minDeposit: (wished > terms.minDeposit ? wished : terms.minDeposit).toString(),
     validUntil: price.validUntil,
-    inFlight: IN_FLIGHT,
+    inFlight: TAB_IN_FLIGHT_MAX / 8,
     priceUsd: usdNumber(price.priceUsdMicros),
     ...(reason === null ? {} : availability(reason)),
   }

@@ -1,7 +1,15 @@
 import { fault } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
+import { ok } from '../../consensus/primitives/result.ts'
 import { TABS } from '../../marketplace/ledger/tab-records.ts'
-import type { AnsweredTabCall, TabPaidCall, TabPayment, TabQuery } from '../../marketplace/till/rails/tab/tab-call.ts'
+import { unlessAway } from '../../marketplace/till/claim-store.ts'
+import type {
+  AnsweredTabCall,
+  TabPaidCall,
+  TabPayment,
+  TabQuery,
+  TabState,
+} from '../../marketplace/till/rails/tab/tab-call.ts'
 import { httpFault } from '../contract/http-faults.ts'
 import { addressText, coinNumber, moment } from '../json/chain-json.ts'
 import { channelStateJson, nextPriceJson, tabReceiptJson, voucherStateJson } from '../json/tab-json.ts'
@@ -17,11 +25,12 @@ export async function payOnTab(
   payment: TabPayment,
 ): Promise<CallOutcome> {
   const desk = deskOf(room.market)
-  const call: TabPaidCall = { serviceId: offer.definition.serviceId, request, payment, from }
+  const call: TabPaidCall = { serviceId: offer.definition.serviceId, request, offer, payment, from }
   const outcome = await desk.till.settle(call)
   if (!outcome.ok) {
     const { fault: cause } = outcome
-    const corrective = httpFault(cause.code).status === 402 ? await correctiveOf(desk, call) : null
+    const mayHelp = httpFault(cause.code).status === 402 && cause.code !== 'tabcall/signature'
+    const corrective = mayHelp ? await correctiveOf(desk, call) : null
     return { is: 'refused', fault: cause, charged: null, settlement: null, rail: 'tab', corrective }
   }
   const { claim, replayed } = outcome.value
@@ -72,7 +81,7 @@ export async function endTab(
  */
 async function correctiveOf(desk: TabDesk, call: TabPaidCall): Promise<object | null> {
   if (!desk.isOfPayer(call)) return null
-  const state = await desk.stateOf(call.payment.tabId)
+  const state = await stateOf(desk, call.payment.tabId)
   if (state === null) return null
   const voucherState = voucherStateJson(state)
   return {
@@ -85,6 +94,7 @@ async function correctiveOf(desk: TabDesk, call: TabPaidCall): Promise<object | 
 async function settlementOf({ node: { chain } }: CallRoom, desk: TabDesk, claim: AnsweredTabCall): Promise<Settlement> {
   const { receipt } = claim.receipt
   const next = desk.priceOf(claim.serviceId)
+  const state = await stateOf(desk, claim.tabId)
   return {
     success: claim.state === 'delivered',
     transaction: '',
@@ -94,20 +104,17 @@ async function settlementOf({ node: { chain } }: CallRoom, desk: TabDesk, claim:
     extra: {
       commitmentId: commitmentOf(claim),
       chargedAmount: receipt.charged.toString(),
-      ...(await stateOf(desk, claim.tabId)),
+      ...(state !== null && { channelState: channelStateJson(state) }),
       receipt: tabReceiptJson(claim.receipt),
       ...(!('reason' in next) && { next: nextPriceJson(next) }),
     },
   }
 }
 
-/** Empty once the tab has ended. */
-async function stateOf(
-  desk: TabDesk,
-  tabId: TxId,
-): Promise<{ readonly channelState?: ReturnType<typeof channelStateJson> }> {
-  const state = await desk.stateOf(tabId)
-  return state === null ? {} : { channelState: channelStateJson(state) }
+/** Null once the tab has ended, and while the store is away: an answer that is paid for leaves without it. */
+async function stateOf(desk: TabDesk, tabId: TxId): Promise<TabState | null> {
+  const state = await unlessAway(async () => ok(await desk.stateOf(tabId)))
+  return state.ok ? state.value : null
 }
 
 function receiptOf({ node: { chain } }: CallRoom, claim: AnsweredTabCall): object {

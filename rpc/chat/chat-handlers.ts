@@ -16,11 +16,15 @@ import { allowanceHeaders } from './door.ts'
 import { chatError } from './errors.ts'
 import { Line } from './line.ts'
 import { type ChatRequest, readChatRequest } from './read-request.ts'
+import { answerOnTab } from './tab/tab-chat.ts'
+import { wantsTab } from './tab/wants-tab.ts'
 import { End, enter, type Visit } from './visit.ts'
 
 /** Answers a chat, whole or as a stream. */
-export const createChatCompletion: Handler<'createChatCompletion'> = async ({ chat, clock }, request) => {
+export const createChatCompletion: Handler<'createChatCompletion'> = async (node, request) => {
+  const { chat, clock } = node
   if (chat == null) return fault('chat/off')
+  if (wantsTab(request)) return answerOnTab(node, chat, request as ApiRequest)
   const read = readChatRequest(request.body, {
     tokensMax: chat.tokensMax,
     resumes: request.headers['x-resume'] === 'continue',

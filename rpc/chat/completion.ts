@@ -1,4 +1,4 @@
-import type { ChatChoice, ChatOutcome, ChatPiece, PlatformReport } from '../../marketplace/chat/call.ts'
+import type { ChatChoice, ChatOutcome, ChatPiece } from '../../marketplace/chat/call.ts'
 import type { ModelUsage } from '../../marketplace/ports/models.ts'
 import type { COMPLETION, USAGE } from '../contract/chat.ts'
 import type { Static } from '../contract/schema.ts'
@@ -46,12 +46,12 @@ export function completionJson(
 /** Makes the events of an answer that is streamed. */
 export class CompletionEvents {
   readonly #head: CompletionHead
-  readonly #tellsUsage: boolean
+  readonly tellsUsage: boolean
   readonly #begun = new Set<number>()
 
   constructor(head: CompletionHead, tellsUsage: boolean) {
     this.#head = head
-    this.#tellsUsage = tellsUsage
+    this.tellsUsage = tellsUsage
   }
 
   /** Events of a piece. The role comes once per choice; an empty piece makes no event of its own. */
@@ -61,16 +61,19 @@ export class CompletionEvents {
     return opening + this.#event([{ index, delta, logprobs, finish_reason: null }])
   }
 
-  end({ choices, usage, report }: ChatOutcome): string {
+  /** `more` goes beside the report. */
+  end({ choices, usage, report }: ChatOutcome, more: object = {}): string {
     const last = choices.length - 1
-    const ends = choices.map((choice, index) => this.#opening(index) + this.#end(choice, index, index === last, report))
-    const told = this.#tellsUsage ? event({ ...this.#frame([]), usage: usageJson(usage) }) : ''
+    const ends = choices.map(
+      (choice, index) =>
+        this.#opening(index) + this.#end(choice, index, index === last ? { x_platform: report, ...more } : {}),
+    )
+    const told = this.tellsUsage ? event({ ...this.#frame([]), usage: usageJson(usage) }) : ''
     return `${ends.join('')}${told}data: [DONE]\n\n`
   }
 
-  #end({ finishReason }: ChatChoice, index: number, isLast: boolean, report: PlatformReport): string {
-    const choice = { index, delta: {}, logprobs: null, finish_reason: finishReason }
-    return this.#event([choice], isLast ? { x_platform: report } : {})
+  #end({ finishReason }: ChatChoice, index: number, more: object): string {
+    return this.#event([{ index, delta: {}, logprobs: null, finish_reason: finishReason }], more)
   }
 
   #opening(index: number): string {
@@ -81,7 +84,7 @@ export class CompletionEvents {
   }
 
   #event(choices: readonly object[], more: object = {}): string {
-    return event({ ...this.#frame(choices), ...(this.#tellsUsage && { usage: null }), ...more })
+    return event({ ...this.#frame(choices), ...(this.tellsUsage && { usage: null }), ...more })
   }
 
   #frame(choices: readonly object[]): object {

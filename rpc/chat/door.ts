@@ -7,9 +7,11 @@ import { limitedAs } from '../edge/client-key.ts'
 import { giveUp } from '../edge/unreadable.ts'
 import type { NodeApi } from '../node/node-api.ts'
 import { BodyRoom } from './body-room.ts'
+import { TAB_BODY_BYTES_MAX, wantsTab } from './tab/wants-tab.ts'
 
 interface Asking {
   readonly headers: IncomingHttpHeaders
+  readonly query: unknown
 }
 
 interface Answering {
@@ -19,21 +21,23 @@ interface Answering {
 
 /** Checks requests to the OpenAI interface before their routes: the API key, and room for the body. */
 export class ChatDoor {
-  readonly #node: Pick<NodeApi, 'chat'>
+  readonly #node: Pick<NodeApi, 'chat' | 'market'>
   readonly #bodies = new BodyRoom()
   readonly #receiveMs: number
 
   /** `receiveMs`: time within which a request must arrive. */
-  constructor(node: Pick<NodeApi, 'chat'>, receiveMs: number) {
+  constructor(node: Pick<NodeApi, 'chat' | 'market'>, receiveMs: number) {
     this.#node = node
     this.#receiveMs = receiveMs
   }
 
   /** Checks a request before its body is read. Null if it may go on. */
-  enter({ needsKey, bodyBytesMax }: Route, { headers }: Asking, { raw }: Pick<Answering, 'raw'>): Fault | null {
+  enter({ needsKey, takesTabs, bodyBytesMax }: Route, asking: Asking, { raw }: Pick<Answering, 'raw'>): Fault | null {
     if (needsKey !== true) return null
     const { chat } = this.#node
     if (chat == null) return fault('chat/off')
+    const { headers } = asking
+    if (takesTabs === true && wantsTab(asking)) return this.#enterOnTab(headers)
     const key = chat.keys.identify(headers.authorization)
     if (!key.ok) return key.fault
     const length = headers['content-length']
@@ -47,6 +51,14 @@ export class ChatDoor {
     if (share === null) return fault('chat/busy', { seconds: 1 })
     this.#yield(share, raw, bytes)
     return null
+  }
+
+  /** A stranger's body is short, and its length is known. */
+  #enterOnTab({ 'content-length': length }: IncomingHttpHeaders): Fault | null {
+    if (!this.#node.market?.tabs) return fault('rpc/no-tabs')
+    return length !== undefined && Number(length) <= TAB_BODY_BYTES_MAX
+      ? null
+      : fault('rpc/body-too-large', { limitBytes: TAB_BODY_BYTES_MAX })
   }
 
   /**
@@ -75,7 +87,7 @@ export class ChatDoor {
   }
 
   /** Sets the headers with what the request's key has left. */
-  tell({ headers }: Asking, reply: Answering): void {
+  tell({ headers }: Pick<Asking, 'headers'>, reply: Answering): void {
     if (headers.authorization === undefined) return
     const { keys } = this.#node.chat ?? {}
     const key = keys?.identify(headers.authorization)

@@ -41,9 +41,10 @@ export type {
   ToolCaller,
   VerifiedReceipt,
 } from './sdk/shapes.ts'
+export { tabChatFetch } from './sdk/tabs/tab-chat.ts'
 export { NotChargedError, TabStoppedError } from './sdk/tabs/tab-errors.ts'
 /** A deposit with one agent. */
-export type { RecoverOptions, Tab } from './sdk/tabs/tab-shapes.ts'
+export type { ReceiptsOptions, RecoverOptions, Tab } from './sdk/tabs/tab-shapes.ts'
 /** Types of tabs. */
 export type {
   AutomaticTabs,

@@ -5,7 +5,7 @@ import { decodeTerms, paymentHeader } from './sdk/carriers.ts'
 import { FarthingError, PaymentRequiredError, SpendLimitError } from './sdk/errors.ts'
 import { factsOf } from './sdk/networks.ts'
 import { checkGiven, checkNoMore, invalid, KIND } from './sdk/options.ts'
-import { NATIVE_SCHEME, readOffer } from './sdk/quotes.ts'
+import { NATIVE_SCHEME, randomHex, readOffer } from './sdk/quotes.ts'
 import type { NetworkName } from './sdk/shapes.ts'
 import { isTabOffer } from './sdk/tabs/tab-wire.ts'
 
@@ -105,18 +105,21 @@ export function nativeTabScheme(client: AgentClient, ...more: readonly never[]):
   checkGiven('nativeTabScheme', 'client', client, KIND.fields)
   checkNoMore('nativeTabScheme', more)
   const open = new Map<string, TabProof>()
+  // Only the fetch of this scheme knows it: a seller's offer cannot name a request.
+  const mark = `${randomHex(16)}:`
   return {
     scheme: 'batch-settlement',
     async createPaymentPayload(x402Version, requirements, { maxAmountPerPayment } = {}) {
       const { [REQUEST]: request, ...extra } = { ...requirements.extra }
-      if (typeof request !== 'string')
+      if (typeof request !== 'string' || !request.startsWith(mark))
         throw new PaymentRequiredError('the scheme does not see the request: use its fetch', {
           code: 'request_unknown',
         })
       const { amount } = fieldsOf(requirements)
-      if (maxAmountPerPayment !== undefined && BigInt(String(amount)) > BigInt(maxAmountPerPayment))
+      const most = maxAmountPerPayment === undefined ? null : BigInt(maxAmountPerPayment)
+      if (most !== null && BigInt(String(amount)) > most)
         throw new SpendLimitError('not paid: over maxAmountPerPayment of spendControls', { code: 'over_call_limit' })
-      const proof = await client.tabProof({ ...requirements, extra }, request)
+      const proof = await client.tabProof({ ...requirements, extra }, request.slice(mark.length), most)
       open.set(callIn(proof.payload), proof)
       return { x402Version, payload: { ...proof.payload } }
     },
@@ -137,7 +140,7 @@ export function nativeTabScheme(client: AgentClient, ...more: readonly never[]):
         const text = await requestIn(request)
         const paid = withoutRequest(request)
         const response = await fetch(paid)
-        return text === undefined ? response : withRequest(response, text, client)
+        return text === undefined ? response : withRequest(response, `${mark}${text}`, client)
       },
   }
 }

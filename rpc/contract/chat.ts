@@ -110,16 +110,31 @@ export const CHAT_WORK_ERRORS = [
   'chat/timeout',
 ] as const satisfies readonly FaultCode[]
 
+const RAIL_QUERY = Type.Object(
+  {
+    rail: Type.Optional(
+      Type.Unsafe<'tab'>({
+        type: 'string',
+        enum: ['tab'],
+        description: 'Asks what the chat costs on a tab, without a key',
+      }),
+    ),
+  },
+  OPEN,
+)
+
 const completion = {
   method: 'POST',
   tag: 'chat',
   summary: 'Answer a chat',
   description:
-    'OpenAI-compatible. `x_platform` tells which stages ran, with which models. With `stream` the answer is server-sent events, ended by `data: [DONE]`; one that breaks off has an event with an `error` in place of that.',
+    'OpenAI-compatible. `x_platform` tells which stages ran, with which models. With `stream` the answer is server-sent events, ended by `data: [DONE]`; one that breaks off has an event with an `error` in place of that. Paid with an API key of the node, or from a tab with the header `PAYMENT-SIGNATURE`: then `x_payment` of the answer, or of the last piece with a choice, has the receipt.',
   body: CHAT_BODY,
   answers: { 200: { description: 'The answer', schema: COMPLETION, alsoAs: 'text/event-stream' } },
+  query: RAIL_QUERY,
   isOpenAi: true,
   needsKey: true,
+  takesTabs: true,
   bodyBytesMax: CHAT_BODY_BYTES_MAX,
   errors: CHAT_WORK_ERRORS,
   bucket: 'chat',

@@ -14,6 +14,30 @@ export const BEFORE_ANY_ROUTE: Codes = [
   'rpc/method-not-allowed',
 ]
 
+const OF_TAB_CALLS: Codes = [
+  'tabcall/unconfirmed',
+  'tabcall/unknown',
+  'tabcall/foreign',
+  'tabcall/receipt-key',
+  'tabcall/scheme',
+  'tabcall/transaction',
+  'tabcall/closing',
+  'tabcall/expiring',
+  'tabcall/too-many-failed',
+  'tabcall/in-flight',
+  'tabcall/unclaimed',
+  'tabcall/too-many-failed',
+  'tabcall/rolled-back',
+  'tabcall/seq-used',
+  'tabcall/seq-window',
+  'tabcall/ceiling-low',
+  'tabcall/deposit-low',
+  'tabcall/signature',
+  'tabcall/failing',
+  'tabcall/under-way',
+  'tabcall/result-expired',
+]
+
 /** Faults that all routes of one kind have. The `errors` of a route list only its own. */
 export const SHARED_ERRORS: readonly {
   readonly of: string
@@ -40,6 +64,22 @@ export const SHARED_ERRORS: readonly {
     of: 'routes that need an API key',
     has: ({ needsKey }) => needsKey === true,
     codes: ['chat/off', 'chat/invalid-key', 'chat/rate-limited', 'chat/busy'],
+  },
+  {
+    of: 'routes of an API key that take tabs',
+    has: ({ takesTabs }) => takesTabs === true,
+    codes: [
+      'rpc/no-tabs',
+      'market/claims-away',
+      'service/unavailable',
+      'service/failed',
+      'service/timeout',
+      'service/bad-result',
+      'pay/unreadable',
+      'pay/no-offer',
+      'pay/not-found',
+      ...OF_TAB_CALLS,
+    ],
   },
   {
     of: 'streams of events',
@@ -76,23 +116,7 @@ export const SHARED_ERRORS: readonly {
       'pay/refunded',
       'pay/result-expired',
       'pay/rail-closed',
-      'tabcall/unconfirmed',
-      'tabcall/unknown',
-      'tabcall/foreign',
-      'tabcall/receipt-key',
-      'tabcall/scheme',
-      'tabcall/transaction',
-      'tabcall/closing',
-      'tabcall/expiring',
-      'tabcall/rolled-back',
-      'tabcall/seq-used',
-      'tabcall/seq-window',
-      'tabcall/ceiling-low',
-      'tabcall/deposit-low',
-      'tabcall/signature',
-      'tabcall/failing',
-      'tabcall/under-way',
-      'tabcall/result-expired',
+      ...OF_TAB_CALLS,
       'tabcall/query-time',
       'tabcall/query-signature',
       'stable/refused',
@@ -132,7 +156,7 @@ export function errorCodesOf(route: Route): ReadonlyMap<number, readonly string[
     // The OpenAI interface has one code for all limits.
     return [status, route.isOpenAi === true && status === 429 ? 'rate_limit_exceeded' : api]
   })
-  if (route.isPaid === true) found.push([402, PAYMENT_REQUIRED])
+  if (route.isPaid === true || route.takesTabs === true) found.push([402, PAYMENT_REQUIRED])
   const byStatus = Map.groupBy(
     found.sort(([a], [b]) => a - b),
     ([status]) => status,

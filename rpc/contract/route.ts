@@ -58,6 +58,8 @@ export interface Route {
   readonly isOpenAi?: true
   /** Needs an API key, which is checked before the body is read. */
   readonly needsKey?: true
+  /** May be paid from a tab in place of the API key. */
+  readonly takesTabs?: true
   /** Maximum bytes of the body. Default: the limit of the server. */
   readonly bodyBytesMax?: number
   /** A public document: it has a strong ETag, caches may keep it for a moment, and it is compressed if the client allows. */

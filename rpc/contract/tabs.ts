@@ -93,6 +93,7 @@ const QUERY_FIELDS = {
 const TAB_QUERY_ERRORS = [
   'rpc/no-tabs',
   'tab/unknown',
+  'tabcall/foreign',
   'tabcall/query-time',
   'tabcall/query-signature',
   'tabcall/failing',
@@ -168,6 +169,8 @@ export const TAB_ROUTES = {
     operationId: 'listTabReceipts',
     tag: 'market',
     summary: 'Signed receipts of a tab, for its payer',
+    description:
+      'Also after its end, as long as the seller keeps them: 24 hours, and until the claim is 40 blocks deep.',
     params: TAB_PATH,
     query: Type.Object(
       {

@@ -1,5 +1,4 @@
 import type { Chain } from '../../consensus/chain/chain.ts'
-import type { Clock } from '../../consensus/chain/ports.ts'
 import type { SignatureBackend } from '../../consensus/crypto/hybrid.ts'
 import { verifyTabSignature } from '../../consensus/crypto/tab-signing.ts'
 import { fromHex, toHex } from '../../consensus/primitives/bytes.ts'
@@ -9,7 +8,6 @@ import type { ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
 import { voucherMessage } from '../../consensus/tx/tab-messages.ts'
 import { TABS } from '../../marketplace/ledger/tab-records.ts'
-import { BadVouchers } from '../../marketplace/till/rails/tab/bad-vouchers.ts'
 import type {
   SignedTabReceipt,
   TabPaidCall,
@@ -31,17 +29,14 @@ export interface CounterParts {
   readonly shop: Shop
   readonly store: Pick<TabStore, 'call'>
   readonly backend: Pick<SignatureBackend, 'verifyEd25519'>
-  readonly clock: Clock
 }
 
 /** The rail of tabs with what only its doors need: bounds for questions of strangers, and cheap looks at what is known. */
 export class TabCounter implements TabDesk {
   readonly #parts: CounterParts
-  readonly #bad: BadVouchers
 
   constructor(parts: CounterParts) {
     this.#parts = parts
-    this.#bad = new BadVouchers(parts.clock)
   }
 
   get till(): TabRail['till'] {
@@ -62,17 +57,22 @@ export class TabCounter implements TabDesk {
 
   verifyQuery(query: TabQuery, what: 'state' | 'refund', from: Holder): Fault | null {
     const { tabId } = query
-    const waitMs = this.#bad.waitMs(tabId, from)
+    const { rail } = this.#parts
+    const waitMs = rail.signatures.waitMs(tabId, from)
     if (waitMs > 0) return fault('tabcall/failing', { seconds: Math.ceil(waitMs / 1_000) })
-    const refusal = this.#parts.rail.verifyQuery(query, what)
-    if (refusal === null) this.#bad.good(tabId, from)
-    if (refusal?.code === 'tabcall/query-signature') this.#bad.bad(tabId, from)
+    const refusal = rail.verifyQuery(query, what)
+    if (refusal === null) rail.signatures.good(tabId, from)
+    if (refusal?.code === 'tabcall/query-signature') rail.signatures.bad(tabId, from)
     return refusal
   }
 
   async refund(query: TabQuery, from: Holder): Promise<Result<TabState>> {
     const refusal = this.verifyQuery(query, 'refund', from)
     return refusal === null ? this.#parts.rail.refund(query) : fail(refusal)
+  }
+
+  isRegular(tabId: TxId, from: Holder): boolean {
+    return this.#parts.rail.signatures.isRegular(tabId, from)
   }
 
   knows(tabId: TxId): boolean {
@@ -86,20 +86,22 @@ export class TabCounter implements TabDesk {
     if (tab === undefined) return false
     const call = await store.call(tabId, voucher.seq)
     if (call?.voucher.signature !== toHex(voucher.signature)) return false
-    return !isAnswered(call) || call.receipt.receipt.n > tab.receipts
+    if (!isAnswered(call)) return true
+    const { n, charged } = call.receipt.receipt
+    return charged > 0n && n > tab.receipts
   }
 
   isOfPayer({ serviceId, request, payment, from }: TabPaidCall): boolean {
     const { chain, backend, rail } = this.#parts
     const { tabId, voucher } = payment
     const tab = chain.database.get(TABS, tabId)
-    if (tab === undefined || this.#bad.waitMs(tabId, from) > 0) return false
+    if (tab === undefined || rail.signatures.waitMs(tabId, from) > 0) return false
     const { context } = rail.identify({ serviceId, request, payment })
     const message = voucherMessage(chain.network, tabId, { ...voucher, context })
     const part = { key: fromHex(tab.voucherKey), message, signature: voucher.signature }
     const isGood = verifyTabSignature(backend, part)
-    if (isGood) this.#bad.good(tabId, from)
-    else this.#bad.bad(tabId, from)
+    if (isGood) rail.signatures.good(tabId, from)
+    else rail.signatures.bad(tabId, from)
     return isGood
   }
 }

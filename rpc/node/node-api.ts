@@ -67,6 +67,8 @@ export interface ChatApi {
   readonly keys: ChatKeys
   readonly info: ChatInfo
   readonly tokensMax: number
+  /** Time for all stages of an answer. */
+  readonly budgetMs: number
   /**
    * Admits one more chat; null if there are too many, or the node stops. The returned function must be called once,
    * when the chat is over. `end` is called if it must end early.

@@ -33,7 +33,9 @@ export interface TabDesk {
   refund(query: TabQuery, from: Holder): Promise<Result<TabState>>
   /** Whether this seller has an open tab of this id. Costs a look-up. */
   knows(tabId: TxId): boolean
-  /** Whether this very voucher was taken for a call, and no claim has shown it to others yet. Costs a look-up. */
+  /** Whether this client showed a good signature for the tab lately. */
+  isRegular(tabId: TxId, from: Holder): boolean
+  /** Whether this very voucher was taken for a call that runs or was charged, and no claim has shown it to others yet. Costs a look-up. */
   hasTaken(payment: TabPayment): Promise<boolean>
   /**
    * Whether the voucher of a refused call is signed by the voucher key of its tab, for this request. A wrong one counts against its

@@ -13,6 +13,8 @@ export interface ApiRequest<
   readonly params: Params
   readonly query: Query
   readonly body: Body
+  /** The body as it came, on routes that take tabs. */
+  readonly bodyText?: string
   readonly accept: string
   /** Headers by lower-case name. Of a repeated header, Node joins the values, or keeps one where only one makes sense. */
   readonly headers: Readonly<Record<string, string | undefined>>

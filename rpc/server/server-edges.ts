@@ -98,6 +98,7 @@ export function bodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined)
     else {
+      if (request.routeOptions.config.takesTabs === true) request.bodyText = body as string
       const refusal = tooManyValues(request, body as string)
       if (refusal === null) void parseJson(request, body as string, done)
       else done(new Refusal(refusal))

@@ -2,10 +2,11 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { OfferedPayment } from '../cashier/paid-call.ts'
+import { hasPayment } from '../chat/tab/wants-tab.ts'
 import type { RateBucket } from '../contract/route.ts'
 import { Burdens } from '../edge/burdens.ts'
 import { carriedPayment, knownPaymentOf } from '../edge/carried-payment.ts'
-import { holderOf, limitKeyOf } from '../edge/client-key.ts'
+import { addressKey, holderOf, limitKeyOf } from '../edge/client-key.ts'
 import { Overload, WORK_OF, type WorkKind } from '../edge/overload.ts'
 import { type Guest, type NoPlace, Places } from '../edge/places.ts'
 import { RateCounter, RateLimiter } from '../edge/rate-limiter.ts'
@@ -22,7 +23,13 @@ declare module 'fastify' {
     /** Set if the route speaks JSON-RPC, whose messages may carry a payment. */
     dialect?: 'json-rpc'
     isOpenAi?: true
+    /** Set if a request of the route may carry a payment from a tab, in a header. */
+    takesTabs?: true
     takesForm?: true
+  }
+  interface FastifyRequest {
+    /** The body as it came, on routes that take tabs: a voucher commits to it. */
+    bodyText?: string
   }
 }
 
@@ -88,7 +95,7 @@ export class Gates {
       this.#places.works(visit)
       if (visit.judged) return done()
       const payment = this.#paymentOf(request)
-      const refusal = this.#judge(visit, bucketWith(request, payment))
+      const refusal = this.#judge(visit, this.#bucketWith(visit, payment))
       const end = (last: Fault | null): void => {
         if (!this.#visits.has(request)) return
         this.#tell(visit, last)
@@ -216,16 +223,26 @@ export class Gates {
     if (refusal?.code === 'rpc/busy') this.#options.onShed?.(kind === 'unread' ? WORK_OF[bucketOf(request)] : kind)
   }
 
-  #mayBePaid({ routeOptions }: FastifyRequest): boolean {
-    const { isPaid, dialect } = routeOptions.config ?? {}
-    return this.#node.market !== null && (isPaid === true || dialect !== undefined)
+  #mayBePaid({ routeOptions, headers }: FastifyRequest): boolean {
+    const { isPaid, dialect, takesTabs } = routeOptions.config ?? {}
+    if (this.#node.market === null) return false
+    return isPaid === true || dialect !== undefined || (takesTabs === true && hasPayment(headers))
   }
 
   #paymentOf(request: FastifyRequest): OfferedPayment | null {
-    const { isPaid, dialect } = request.routeOptions.config ?? {}
-    if (isPaid !== true && dialect === undefined) return null
-    const { body } = request
+    const { isPaid, dialect, takesTabs } = request.routeOptions.config ?? {}
+    if (isPaid !== true && dialect === undefined && takesTabs !== true) return null
+    const body = takesTabs === true ? undefined : request.body
     return carriedPayment(this.#node.market, { headers: textHeaders(request), body, door: dialect ?? 'plain' })
+  }
+
+  /** Ids of tabs are public: only a client whose vouchers for the tab were good lately has the rate of calls on tabs. */
+  #bucketWith({ request }: Visit, payment: OfferedPayment | null): RateBucket {
+    if (payment === null) return bucketOf(request)
+    if (payment.rail !== 'tab') return 'settle'
+    const { tabId } = payment.payment ?? payment.refund
+    const isRegular = this.#node.market?.tabs?.isRegular(tabId, holderOf(addressKey(request.ip))) === true
+    return isRegular ? 'tab' : 'settle'
   }
 
   /**
@@ -239,11 +256,6 @@ export class Gates {
     if (name === null || !this.#visits.has(visit.request)) return refusal
     return this.#known.take(name, performance.now()).allowed ? this.#room(visit, 'kept') : refusal
   }
-}
-
-function bucketWith(request: FastifyRequest, payment: OfferedPayment | null): RateBucket {
-  if (payment === null) return bucketOf(request)
-  return payment.rail === 'tab' ? 'tab' : 'settle'
 }
 
 function bucketOf({ routeOptions }: FastifyRequest): RateBucket {

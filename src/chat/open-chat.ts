@@ -63,6 +63,7 @@ export async function openChat(
     keys: keys.value,
     info: info.value,
     tokensMax: chat.tokensMax,
+    budgetMs: chat.budgetMs,
     enter: room.enter,
     onChat,
   }

@@ -28,7 +28,12 @@ export async function callOnTab(
   try {
     return await showAnswer(context, await tab.call(call.serviceId, call.request, options))
   } catch (error) {
-    if (error instanceof FarthingError && INSTEAD.has(error.code) && !(error instanceof TabStoppedError)) {
+    if (
+      error instanceof FarthingError &&
+      INSTEAD.has(error.code) &&
+      error.payment === null &&
+      !(error instanceof TabStoppedError)
+    ) {
       context.note(`not from the tab: ${error.message}`)
       return null
     }

@@ -66,6 +66,7 @@ const CHECKS: Readonly<Record<keyof CheckedTab['checks'], string>> = {
   sums: 'numbers and sums go on without a gap',
   roots: 'every claim has the root of its receipts',
   claims: 'no claim takes more than its receipts charge',
+  own: 'every receipt is of a call that was made here',
   complete: 'there is a receipt of everything that was claimed',
   chain: 'these claims are all that there are',
 }

@@ -111,8 +111,20 @@ export async function openCore({ config, params, onFatal }: DaemonOptions, stops
   return ok({ chain, mempool, verifier, metrics: new Metrics(), store: opened.value.store })
 }
 
-/** A failure is fatal, so the work must handle all faults that the node survives. */
+/**
+ * A failure is fatal, so the work must handle all faults that the node survives. The stop waits for work under way: what the work writes
+ * to may be closed next.
+ */
 export function repeat(ms: number, work: () => Promise<unknown>, onFatal: (error: unknown) => void): Stop {
-  const timer = setInterval(() => void work().catch(onFatal), ms).unref()
-  return () => clearInterval(timer)
+  const running = new Set<Promise<void>>()
+  const timer = setInterval(() => {
+    const run: Promise<void> = work()
+      .then(() => {}, onFatal)
+      .finally(() => running.delete(run))
+    running.add(run)
+  }, ms).unref()
+  return async () => {
+    clearInterval(timer)
+    await Promise.all(running)
+  }
 }

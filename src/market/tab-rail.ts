@@ -7,6 +7,7 @@ import type { TabStore } from '../../marketplace/till/rails/tab/tab-store.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import { TabCounter } from '../../rpc/market/tab-counter.ts'
 import { NATIVE_BACKEND } from '../crypto/native-backend.ts'
+import { verifyTabLater } from '../crypto/tab-verifier.ts'
 import { type DaemonOptions, repeat, type Stop } from '../daemon/open-core.ts'
 import { eventLoopPacer, systemClock, systemTimers } from '../daemon/runtime.ts'
 import type { Market, MarketParts } from './open-market.ts'
@@ -40,12 +41,19 @@ export function openTabRail(
   const { onFatal } = options
   const rail = new TabRail({
     ...{ chain, shop, store, sink: mempool, price, settings, workshop, atRisk, signer },
-    ...{ backend: NATIVE_BACKEND, clock: systemClock, timers: systemTimers, pacer: eventLoopPacer() },
+    ...{
+      backend: NATIVE_BACKEND,
+      verifyLater: verifyTabLater,
+      clock: systemClock,
+      timers: systemTimers,
+      pacer: eventLoopPacer(),
+    },
     onError: onFatal,
   })
   const claimer = new Claimer({
     ...{ chain, shop, store, sender, sink: mempool, clock: systemClock },
     onFault: (cause) => onFault('claims of tabs', cause),
+    riskLimit: () => rail.unclaimedMost,
     isHeld: () => takeover !== null && takeover.heldBecause !== null,
   })
   takeover?.join(rail.till)
@@ -57,6 +65,6 @@ export function openTabRail(
     await unlessAway(async () => ok(await rail.till.resume()))
     claimer.check()
   }
-  const counter = new TabCounter({ rail, chain, shop, store, backend: NATIVE_BACKEND, clock: systemClock })
+  const counter = new TabCounter({ rail, chain, shop, store, backend: NATIVE_BACKEND })
   return { counter, start }
 }

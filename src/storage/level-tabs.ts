@@ -2,6 +2,7 @@ import { Level } from 'level'
 import { type Amount, amount, ZERO } from '../../consensus/primitives/amount.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 import { LruMap } from '../../consensus/primitives/lru.ts'
+import { beyondBytes, type KeptResult } from '../../marketplace/till/claim-store.ts'
 import { NEW_WINDOW, standingOf } from '../../marketplace/till/rails/tab/seq-window.ts'
 import type { SignedTabReceipt } from '../../marketplace/till/rails/tab/tab-call.ts'
 import {
@@ -20,9 +21,10 @@ import {
   type TabStore,
 } from '../../marketplace/till/rails/tab/tab-store.ts'
 import { KeyedLock } from './keyed-lock.ts'
-import { callRowOf, callRowText, claimRowOf, claimRowText, tabRowOf, tabRowText } from './tab-json.ts'
+import { callRowOf, callRowText, claimRowOf, claimRowText, paidMicros, tabRowOf, tabRowText } from './tab-json.ts'
 
 type Database = Level<string, string>
+type KeptTabResult = KeptResult & { readonly key: string; readonly n: number }
 type Write =
   | { readonly type: 'put'; readonly key: string; readonly value: string }
   | { readonly type: 'del'; readonly key: string }
@@ -40,7 +42,7 @@ const KEYS = {
   text: (tabId: string, seq: number) => `text/${tabId}/${seq}`,
   /** Number of the call that has a receipt. */
   receipt: (tabId: string, n: number) => `receipt/${tabId}/${padded(n)}`,
-  /** Length of a result and `n` of its receipt, by its finish time, for pruning. */
+  /** Length of a result, `n` of its receipt, its payer and price, by its finish time, for pruning. */
   result: (finishedAtMs: number, tabId: string, seq: number) => `result/${padded(finishedAtMs)}/${tabId}/${seq}`,
   claim: (madeAtMs: number, txId: string) => `claim/${padded(madeAtMs)}/${txId}`,
 } as const
@@ -61,6 +63,8 @@ export class LevelTabStore implements TabStore {
   /** Rows of tabs with calls under way: what is reserved is known nowhere else. */
   readonly #busy = new Map<TxId, TabRow>()
   readonly #idle = new LruMap<TxId, TabRow>(IDLE_TABS_MAX)
+  /** Rows on disk of the tabs that a claim may be due for: each head asks for all of them. */
+  readonly #due = new Map<TxId, TabRow>()
   /** After a failed write it is not known what is on disk. */
   #broken: { readonly error: unknown } | null = null
 
@@ -100,7 +104,7 @@ export class LevelTabStore implements TabStore {
   }
 
   async reserve(call: ReservedTabCall, bounds: ReserveBounds): Promise<Reservation> {
-    const { tabId, seq, voucher, price } = call
+    const { tabId, seq } = call
     const id = callIdOf(call)
     const known = this.#reserved.get(id)
     if (known !== undefined) return { is: 'known', call: known }
@@ -109,13 +113,11 @@ export class LevelTabStore implements TabStore {
       const answered = this.#answered(tabId, seq)
       return answered === undefined ? { is: 'refused' } : { is: 'known', call: answered }
     }
-    const highest = row.voucher === null || voucher.ceiling > row.voucher.ceiling ? voucher : row.voucher
-    const reserved = row.reserved + BigInt(price)
-    const sum = row.charged + reserved
-    if (sum > highest.ceiling || sum > bounds.most) return { is: 'refused' }
+    const held = holding(row, call)
+    const sum = held.charged + held.reserved
+    if (sum > held.voucher.ceiling || sum > bounds.most) return { is: 'refused' }
     this.#reserved.set(id, call)
-    const seqMax = Math.max(row.seqMax, seq)
-    this.#busy.set(tabId, { ...row, reserved: amount(reserved), voucher: highest, seqMax })
+    this.#busy.set(tabId, held)
     return { is: 'held' }
   }
 
@@ -146,8 +148,9 @@ export class LevelTabStore implements TabStore {
         batch.push(...entriesOf(sealed.answered, end))
         return sealed.answered
       })
-      for (const [tabId, tab] of touched) batch.push(putTab(tab), { type: 'put', key: KEYS.due(tabId), value: '' })
+      for (const tab of touched.values()) batch.push(putTab(tab), putDue(tab))
       if (batch.length > 0) await this.#write(batch)
+      for (const tab of touched.values()) this.#note(tab)
       for (const { call } of ended) this.#reserved.delete(callIdOf(call))
       for (const tabId of touched.keys()) this.#rest(tabId)
       return answers
@@ -165,19 +168,16 @@ export class LevelTabStore implements TabStore {
     return this.#locks.run(WRITES, async () => {
       const row = { ...(this.peek(tabId) ?? newRow(tabId)), ...mark }
       this.#keep(row)
-      const batch: Write[] = [putTab(row)]
-      const key = KEYS.due(tabId)
-      batch.push(isDue(row) ? { type: 'put', key, value: '' } : { type: 'del', key })
+      const batch: Write[] = [putTab(row), putDue(row)]
       const { endedAtMs } = row
       if (endedAtMs !== null) batch.push({ type: 'put', key: KEYS.ended(endedAtMs, tabId), value: '' })
       await this.#write(batch)
+      this.#note(row)
     })
   }
 
   async unclaimed(): Promise<readonly TabRow[]> {
-    const keys = await this.#database.keys(rangeOf('due/')).all()
-    const texts = await this.#database.getMany(keys.map((key) => KEYS.tab(key.slice('due/'.length))))
-    return texts.flatMap((text) => (text === undefined ? [] : [tabRowOf(text)]))
+    return [...this.#due.values()]
   }
 
   async putClaim(claim: TabClaimRow): Promise<void> {
@@ -194,26 +194,22 @@ export class LevelTabStore implements TabStore {
   }
 
   async prune(beforeMs: number, bytesMax: number): Promise<number> {
-    const kept: { readonly key: string; readonly bytes: number; readonly n: number }[] = []
+    const kept: KeptTabResult[] = []
     let pruned = 0
     for await (const [key, value] of this.#database.iterator(rangeOf('result/'))) {
       const [, finishedAt, tabId] = key.split('/') as [string, string, TxId]
-      const [bytes = 0, n = 0] = value.split(' ').map(Number)
-      const isOld = Number(finishedAt) < beforeMs && this.#isOver(tabId, n)
-      if (isOld) await this.#forgetResult(key, n)
-      else kept.push({ key, bytes, n })
-      if (isOld) pruned += 1
+      // Older releases wrote neither payer nor price.
+      const [bytes, n, payer = tabId, price = '0'] = value.split(' ')
+      if (Number(finishedAt) < beforeMs && this.#isOver(tabId, Number(n))) {
+        await this.#forgetResult(key, Number(n))
+        pruned += 1
+      } else
+        kept.push({ key, n: Number(n), bytes: Number(bytes), payer, priceUsdMicros: BigInt(price), isDelivered: false })
     }
-    let excess = kept.reduce((sum, { bytes }) => sum + bytes, 0) - bytesMax
-    for (const { key, bytes, n } of kept) {
-      if (excess <= 0) break
-      if (bytes === 0) continue
-      await this.#forgetResult(key, n)
-      excess -= bytes
-      pruned += 1
-    }
+    const beyond = beyondBytes(kept, bytesMax)
+    for (const { key, n } of beyond) await this.#forgetResult(key, n)
     await this.#forgetTabs(beforeMs)
-    return pruned
+    return pruned + beyond.length
   }
 
   async close(): Promise<void> {
@@ -222,12 +218,14 @@ export class LevelTabStore implements TabStore {
 
   /** Takes up the calls whose work was under way when the last process ended. */
   async #load(): Promise<void> {
+    const due = await this.#database.keys(rangeOf('due/')).all()
+    for (const text of await this.#database.getMany(due.map((key) => KEYS.tab(key.slice('due/'.length)))))
+      if (text !== undefined) this.#note(tabRowOf(text))
     for (const text of await this.#database.values(rangeOf('open/')).all()) {
       const call = callRowOf<ReservedTabCall>(text)
       const row = this.peek(call.tabId) ?? newRow(call.tabId)
-      const seqMax = Math.max(row.seqMax, call.seq)
       this.#reserved.set(callIdOf(call), call)
-      this.#busy.set(call.tabId, { ...row, reserved: amount(row.reserved + BigInt(call.price)), seqMax })
+      this.#busy.set(call.tabId, holding(row, call))
     }
   }
 
@@ -235,6 +233,12 @@ export class LevelTabStore implements TabStore {
     const text = this.#database.getSync(KEYS.call(tabId, seq))
     if (text === undefined) return undefined
     return { ...callRowOf<AnsweredTabRow>(text), result: this.#database.getSync(KEYS.text(tabId, seq)) ?? null }
+  }
+
+  /** The row is on disk. */
+  #note(row: TabRow): void {
+    if (isDue(row)) this.#due.set(row.tabId, { ...row, reserved: ZERO })
+    else this.#due.delete(row.tabId)
   }
 
   #keep(row: TabRow): void {
@@ -276,6 +280,7 @@ export class LevelTabStore implements TabStore {
       const tabId = key.split('/')[2] as TxId
       for (const prefix of ['call', 'text', 'receipt']) await this.#database.clear(rangeOf(`${prefix}/${tabId}/`))
       this.#idle.delete(tabId)
+      this.#due.delete(tabId)
       const rest = [KEYS.tab(tabId), KEYS.due(tabId), key]
       await this.#database.batch(rest.map((one) => ({ type: 'del' as const, key: one })))
     }
@@ -298,6 +303,7 @@ function newRow(tabId: TxId): TabRow {
     charged: ZERO,
     reserved: ZERO,
     receipts: 0,
+    uncharged: 0,
     window: NEW_WINDOW,
     seqMax: 0,
     voucher: null,
@@ -307,6 +313,13 @@ function newRow(tabId: TxId): TabRow {
     finalReceipts: 0,
     endedAtMs: null,
   }
+}
+
+/** The tab with one more call under way. Its voucher counts from then on, for the calls before it too. */
+function holding(row: TabRow, { seq, voucher, price }: ReservedTabCall): TabRow & Pick<ReservedTabCall, 'voucher'> {
+  const highest = row.voucher === null || voucher.ceiling > row.voucher.ceiling ? voucher : row.voucher
+  const seqMax = Math.max(row.seqMax, seq)
+  return { ...row, reserved: amount(row.reserved + BigInt(price)), voucher: highest, seqMax }
 }
 
 /** What was claimed on chain was charged: a store that lost its rows goes on from there. */
@@ -320,12 +333,17 @@ function isDue({ receipts, finalReceipts, refundAskedAtMs, endedAtMs }: TabRow):
   return endedAtMs === null && (receipts > finalReceipts || refundAskedAtMs !== null)
 }
 
+function putDue(row: TabRow): Write {
+  const key = KEYS.due(row.tabId)
+  return isDue(row) ? { type: 'put', key, value: '' } : { type: 'del', key }
+}
+
 /** Nothing is reserved on disk: a start forgets the calls under way, but for those that have an entry of their own. */
 function putTab(row: TabRow) {
   return { type: 'put', key: KEYS.tab(row.tabId), value: tabRowText({ ...row, reserved: ZERO }) } as const
 }
 
-function entriesOf(answered: AnsweredTabRow, { call, result, finishedAtMs }: EndedTabCall): readonly Write[] {
+function entriesOf(answered: AnsweredTabRow, { call, charge, result, finishedAtMs }: EndedTabCall): readonly Write[] {
   const { tabId, seq } = answered
   const { n } = answered.receipt.receipt
   const batch: Write[] = [
@@ -336,7 +354,8 @@ function entriesOf(answered: AnsweredTabRow, { call, result, finishedAtMs }: End
   if (result !== null) batch.push({ type: 'put', key: KEYS.text(tabId, seq), value: result })
   if (result !== null || !isTab(answered)) {
     const bytes = Buffer.byteLength(result ?? '')
-    batch.push({ type: 'put', key: KEYS.result(finishedAtMs, tabId, seq), value: `${bytes} ${n}` })
+    const value = `${bytes} ${n} ${call.caller} ${paidMicros(call, charge)}`
+    batch.push({ type: 'put', key: KEYS.result(finishedAtMs, tabId, seq), value })
   }
   return batch
 }

@@ -93,6 +93,7 @@ const STEPS: readonly ((schema: string) => string)[] = [
     );
     CREATE TABLE ${schema}.secrets (name text PRIMARY KEY, value bytea NOT NULL);
     ALTER TABLE ${schema}.about ADD COLUMN claimer text, ADD COLUMN claimer_until timestamptz;`,
+  (schema) => `ALTER TABLE ${schema}.tabs ADD COLUMN uncharged bigint NOT NULL DEFAULT 0;`,
 ]
 
 /**

@@ -17,6 +17,7 @@ export interface TabColumns {
   readonly charged: string
   readonly reserved: string
   readonly receipts: string
+  readonly uncharged: string
   readonly low: string
   readonly used: Buffer
   readonly seqMax: string
@@ -29,7 +30,7 @@ export interface TabColumns {
 }
 
 /** The columns of `tab` that make a {@link TabRow}. */
-export const TAB_COLUMNS = `tab.id, tab.charged, tab.reserved, tab.receipts, tab.low, tab.used, tab.seq_max AS "seqMax",
+export const TAB_COLUMNS = `tab.id, tab.charged, tab.reserved, tab.receipts, tab.uncharged, tab.low, tab.used, tab.seq_max AS "seqMax",
   tab.voucher, tab.last_receipt AS "lastReceipt", tab.refund_asked_at AS "refundAskedAt",
   tab.lost_receipt AS "lostReceipt", tab.final_receipts AS "finalReceipts", tab.ended_at AS "endedAt"`
 
@@ -50,6 +51,7 @@ export function tabOf(row: TabColumns): TabRow {
     charged: amount(BigInt(row.charged)),
     reserved: amount(BigInt(row.reserved)),
     receipts: Number(row.receipts),
+    uncharged: Number(row.uncharged),
     window: { low: Number(row.low), used: usedOf(row.used) },
     seqMax: Number(row.seqMax),
     voucher: voucher === null ? null : voucherFrom(voucher),
@@ -79,6 +81,7 @@ export function tabArrays(tabs: readonly TabRow[]): readonly (readonly unknown[]
     ({ charged }) => charged.toString(),
     ({ reserved }) => reserved.toString(),
     ({ receipts }) => receipts,
+    ({ uncharged }) => uncharged,
     ({ window }) => windowValues(window)[0],
     ({ window }) => windowValues(window)[1],
     ({ lastReceipt }) => lastReceipt && receiptText(lastReceipt),

@@ -314,13 +314,13 @@ export class PostgresTabStore implements TabStore {
     const sql = `WITH ended AS (
         UPDATE ${this.#schema}.tab_calls AS call SET owner = NULL, must_end = false, body = given.body, n = given.n,
           finished_at = given.finished_at, bytes = given.bytes, result = given.result
-        FROM unnest($8::text[], $9::bigint[], $10::text[], $11::bigint[], $12::bigint[], $13::integer[], $14::text[])
+        FROM unnest($9::text[], $10::bigint[], $11::text[], $12::bigint[], $13::bigint[], $14::integer[], $15::text[])
           AS given (tab_id, seq, body, n, finished_at, bytes, result)
         WHERE call.tab_id = given.tab_id AND call.seq = given.seq
       ) UPDATE ${this.#schema}.tabs AS tab SET charged = row.charged, reserved = row.reserved, receipts = row.receipts,
-          low = row.low, used = row.used, last_receipt = row.last_receipt
-        FROM unnest($1::text[], $2::numeric[], $3::numeric[], $4::bigint[], $5::bigint[], $6::bytea[], $7::text[])
-          AS row (id, charged, reserved, receipts, low, used, last_receipt)
+          uncharged = row.uncharged, low = row.low, used = row.used, last_receipt = row.last_receipt
+        FROM unnest($1::text[], $2::numeric[], $3::numeric[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[], $8::text[])
+          AS row (id, charged, reserved, receipts, uncharged, low, used, last_receipt)
         WHERE tab.id = row.id`
     return query(sql, [...tabArrays(tabs), ...callArrays(calls)], 'tab-commit')
   }

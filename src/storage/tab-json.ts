@@ -36,6 +36,8 @@ export function tabRowText(row: TabRow): string {
 export function tabRowOf(text: string): TabRow {
   const { charged, reserved, window, voucher, lastReceipt, ...rest } = JSON.parse(text)
   return {
+    // Older releases wrote rows without it.
+    uncharged: 0,
     ...rest,
     charged: units(charged),
     reserved: units(reserved),
@@ -58,6 +60,14 @@ export function callRowOf<C extends TabCallRow>(text: string): C {
   const row = JSON.parse(text)
   const voucher = voucherOf(row.voucher)
   return row.receipt === undefined ? { ...row, voucher } : { ...row, voucher, receipt: receiptOf(row.receipt) }
+}
+
+/** What was charged for a call, in millionths of a dollar. */
+export function paidMicros(
+  { price, priceUsdMicros }: Pick<TabCallRow, 'price' | 'priceUsdMicros'>,
+  charged: bigint,
+): bigint {
+  return price === '0' ? 0n : (BigInt(priceUsdMicros) * charged) / BigInt(price)
 }
 
 /** JSON text of a claim. */

@@ -1,5 +1,6 @@
 import { KEY_SCHEMES, type KeyScheme } from '../../consensus/crypto/schemes.ts'
 import type { SignatureJob, SignaturePart, SigningDomain } from '../../consensus/crypto/signing.ts'
+import type { TabSignature } from '../../consensus/crypto/tab-signing.ts'
 import { assert } from '../../consensus/primitives/assert.ts'
 
 /**
@@ -10,6 +11,7 @@ import { assert } from '../../consensus/primitives/assert.ts'
 const DOMAIN_NUMBERS: Readonly<Record<SigningDomain, number>> = { transaction: 0, text: 1, attestation: 2 }
 const DOMAINS = Object.keys(DOMAIN_NUMBERS) as readonly SigningDomain[]
 const JOB_HEAD_BYTES = 4
+const LENGTH_BYTES = 2
 
 /** Packs jobs; their keys and signatures must have the lengths of their scheme. */
 export function packJobs(jobs: readonly SignatureJob[]): Uint8Array<ArrayBuffer> {
@@ -53,6 +55,34 @@ export function unpackJobs(packed: Uint8Array): readonly SignatureJob[] {
     }
     jobs.push({ domain: domainOf(domain), message, parts })
   }
+  return jobs
+}
+
+/** Signatures of keys of tabs in one buffer. Per job: message, key and signature, each after its length (2 bytes). */
+export function packTabJobs(jobs: readonly TabSignature[]): Uint8Array<ArrayBuffer> {
+  const parts = jobs.map(({ message, key, signature }) => [message, key, signature])
+  const size = parts.reduce((sum, each) => each.reduce((own, { length }) => own + LENGTH_BYTES + length, sum), 0)
+  const packed = new Uint8Array(size)
+  let offset = 0
+  for (const part of parts.flat()) {
+    packed.set([part.length & 0xff, part.length >> 8], offset)
+    packed.set(part, offset + LENGTH_BYTES)
+    offset += LENGTH_BYTES + part.length
+  }
+  return packed
+}
+
+/** Unpacks the output of {@link packTabJobs}, without copying. */
+export function unpackTabJobs(packed: Uint8Array): readonly TabSignature[] {
+  const jobs: TabSignature[] = []
+  let offset = 0
+  const next = (): Uint8Array => {
+    const [low = 0, high = 0] = packed.subarray(offset, offset + LENGTH_BYTES)
+    const start = offset + LENGTH_BYTES
+    offset = start + low + (high << 8)
+    return packed.subarray(start, offset)
+  }
+  while (offset < packed.length) jobs.push({ message: next(), key: next(), signature: next() })
   return jobs
 }
 

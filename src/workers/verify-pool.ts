@@ -1,9 +1,10 @@
 import { Piscina } from 'piscina'
 import type { WorkJob, WorkVerifier } from '../../consensus/block/pow.ts'
 import type { SignatureJob } from '../../consensus/crypto/signing.ts'
+import type { TabSignature } from '../../consensus/crypto/tab-signing.ts'
 import { type SignatureVerifier, verifyJob } from '../../consensus/crypto/verifier.ts'
 import { NATIVE_BACKEND } from '../crypto/native-backend.ts'
-import { packJobs } from './verify-packing.ts'
+import { packJobs, packTabJobs } from './verify-packing.ts'
 import { packWork } from './work-packing.ts'
 
 /** Jobs per chunk: enough to be worth the transfer, few enough (about 5 ms) to spread the load evenly. */
@@ -12,7 +13,7 @@ const CHUNK_JOBS_MIN = 4
 const CHUNKS_PER_THREAD = 4
 /** Up to this many jobs are checked on the calling thread while no others are under way, because the transfer would take longer. */
 const INLINE_JOBS_MAX = 3
-/** Headers per chunk: about 4 ms of hashing. */
+/** Headers per chunk: about 4 ms of hashing. Signatures of tabs take about as long. */
 const CHUNK_HEADERS = 32
 const THREAD_HEAP_MB = { young: 4, old: 64 }
 
@@ -58,19 +59,30 @@ export class VerifyPool implements SignatureVerifier, WorkVerifier {
     return verdicts
   }
 
-  async verifyWork(jobs: readonly WorkJob[]): Promise<readonly boolean[]> {
-    if (this.#closed) throw new Error('the verification threads have ended')
-    const chunks: Promise<Uint8Array>[] = []
-    for (let start = 0; start < jobs.length; start += CHUNK_HEADERS) {
-      const packed = packWork(jobs.slice(start, start + CHUNK_HEADERS))
-      chunks.push(this.#pool.run(Piscina.move(packed), { name: 'verifyWorkPacked' }) as Promise<Uint8Array>)
-    }
-    return (await Promise.all(chunks)).flatMap((verdicts) => Array.from(verdicts, (verdict) => verdict === 1))
+  verifyWork(jobs: readonly WorkJob[]): Promise<readonly boolean[]> {
+    return this.#inChunks(jobs, packWork, 'verifyWorkPacked')
   }
+
+  readonly verifyTabs = (jobs: readonly TabSignature[]): Promise<readonly boolean[]> =>
+    this.#inChunks(jobs, packTabJobs, 'verifyTabsPacked')
 
   async close(): Promise<void> {
     this.#closed = true
     await this.#pool.destroy()
+  }
+
+  async #inChunks<T>(
+    jobs: readonly T[],
+    pack: (jobs: readonly T[]) => Uint8Array<ArrayBuffer>,
+    name: string,
+  ): Promise<readonly boolean[]> {
+    if (this.#closed) throw new Error('the verification threads have ended')
+    const chunks: Promise<Uint8Array>[] = []
+    for (let start = 0; start < jobs.length; start += CHUNK_HEADERS) {
+      const packed = pack(jobs.slice(start, start + CHUNK_HEADERS))
+      chunks.push(this.#pool.run(Piscina.move(packed), { name }) as Promise<Uint8Array>)
+    }
+    return (await Promise.all(chunks)).flatMap((verdicts) => Array.from(verdicts, (verdict) => verdict === 1))
   }
 
   async #flush(): Promise<void> {

@@ -84,6 +84,7 @@ export function tabStoreSuite(name: string, make: () => TabStoreFixture): void {
         tabId: tabIdOf(1),
         charged: units(10),
         receipts: 2,
+        uncharged: 1,
         window: { low: 2, used: 2n },
         seqMax: 3,
         voucher: first.voucher,
@@ -259,6 +260,14 @@ export function tabStoreSuite(name: string, make: () => TabStoreFixture): void {
       expect(await store.open()).toEqual([])
     })
 
+    it('knows after a start the vouchers of calls whose work must not be done twice: they cover the calls before them', async () => {
+      const first = await hold(1, { ceiling: 10 })
+      await store.begin(begun(await hold(2, { ceiling: 20, isRepeatable: false })))
+      await reopen()
+      expect(await store.reserve(first, PLENTY)).toEqual({ is: 'held' })
+      expect(await store.reserve(reserved(3, { ceiling: 20 }), PLENTY)).toEqual({ is: 'refused' })
+    })
+
     it('never holds more than the ceilings and the bounds, in whatever order calls come', async () => {
       const tabs = Array.from({ length: 8 }, (_, i) => i + 1)
       // 125 calls of each tab want 10 each; its ceiling covers 60 of them, or the bound 40.
@@ -372,6 +381,14 @@ export function tabStoreSuite(name: string, make: () => TabStoreFixture): void {
         expect(await store.prune(0, 2 * 302 + 1)).toBe(2)
         expect(await kept(5)).toEqual([1, 2])
         expect(await store.prune(0, 0)).toBe(2)
+      })
+
+      it('results of a payer that holds most of them before those of others', async () => {
+        await deliver(1, { tab: 2, caller: '22'.repeat(32) }, { result, finishedAtMs: 1 })
+        for (let seq = 1; seq <= 40; seq++) await deliver(seq, {}, { result, finishedAtMs: 1 + seq })
+        expect(await store.prune(0, 38 * 302)).toBe(3)
+        expect((await kept(40))[0]).toBe(4)
+        expect(await store.call(tabIdOf(2), 1)).toMatchObject({ result })
       })
 
       it('everything of a tab some time after its end', async () => {

@@ -1,28 +1,17 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { formatAddress } from '../../consensus/crypto/address.ts'
 import type { BlockId } from '../../consensus/primitives/ids.ts'
 import { SERVICE_TABLE } from '../../marketplace/services/table.ts'
 import { ask } from '../support/api.ts'
 import { Caller, marketOpen, type Payment } from '../support/caller.ts'
 import { type RunningDaemon, Workshop } from '../support/daemon.ts'
 import { until } from '../support/processes.ts'
-import { ENS_NAME, HOLDER, ServiceWorld } from '../support/service-world.ts'
+import { workingRequest } from '../support/service-requests.ts'
+import { ServiceWorld } from '../support/service-world.ts'
 import { signatureRequests } from '../support/signed-texts.ts'
 
 const workshop = new Workshop()
 const FAILING_FILE = workshop.path('failing')
-/** Requests for services whose example names another network or things that this world lacks. */
-const REQUESTS: Readonly<Record<string, (fresh: number) => string>> = {
-  'node-ens-resolve': () => ENS_NAME,
-  'node-evm-balance': () => HOLDER,
-  'node-email-validate': (fresh) => `ada${fresh}@mail.example`,
-  'node-web-fetch': (fresh) => `http://news.example/?${fresh}`,
-  'node-url-meta': (fresh) => `http://news.example/?${fresh}`,
-  'node-rss-read': (fresh) => `http://news.example/feed.xml?${fresh}`,
-  'node-domain-info': () => 'example.com',
-  'node-weather': () => 'Berlin',
-}
 let daemon: RunningDaemon
 let world: ServiceWorld
 let callers: readonly Caller[]
@@ -67,11 +56,7 @@ async function unavailable(): Promise<readonly string[]> {
 }
 
 function requestOf(serviceId: string, fresh: number): string {
-  const { example } = SERVICE_TABLE.find((one) => one.serviceId === serviceId)!
-  if (serviceId === 'node-tx-lookup' || serviceId === 'node-receipt-verify') return paid.txId
-  if (serviceId === 'node-signature-verify') return signed
-  if (serviceId === 'node-wallet-portfolio') return formatAddress('dfar', callers[0]!.key.address)
-  return REQUESTS[serviceId]?.(fresh) ?? example
+  return workingRequest(serviceId, { fresh, txId: paid.txId, signed, address: callers[0]!.key.address })
 }
 
 describe('every service of the table', () => {

@@ -23,6 +23,9 @@ const RATES = {
   ...{ mining: RATE, health: RATE, events: RATE, mcp: RATE, chat: RATE, 'sign-in': RATE },
 }
 
+/** Limits that no honest test reaches. */
+export const UNHURRIED: HttpLimits = { ...DEFAULT_HTTP_LIMITS, ratesPerMinute: RATES, delayMsMax: 100_000 }
+
 export const OPERATOR_TOKEN = '5e'.repeat(32)
 
 /** The API in this process: a real server over a chain in a real LevelDB. The test mines the blocks. */
@@ -62,7 +65,7 @@ export class ApiServer {
     const store = await LevelStore.open(join(folder, 'chain'), SIZES, true)
     const test = await TestChain.open(ruleBook, store)
     const errors: unknown[] = []
-    const limits = { ...DEFAULT_HTTP_LIMITS, ratesPerMinute: RATES, delayMsMax: 100_000, ...change }
+    const limits = { ...UNHURRIED, ...change }
     const onError = (error: unknown): void => {
       errors.push(error)
     }

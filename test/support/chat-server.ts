@@ -26,6 +26,7 @@ export interface ChatServerParts extends ChatWorldParts {
 
 const BOUNDS: OwnerBounds = { rpm: 100_000, tpd: 1_000_000_000, concurrent: 64, keys: 20 }
 const TOKENS_MAX = 4_096
+const BUDGET_MS = 10_000
 
 /** The chat over HTTP in this process: a real server and real keys over a {@link ChatWorld}. */
 export class ChatServer {
@@ -86,6 +87,7 @@ export class ChatServer {
       keys,
       info: infoOver(world, info),
       tokensMax: TOKENS_MAX,
+      budgetMs: BUDGET_MS,
       enter: room.enter,
       onChat: (facts: ChatFacts) => void chats.push(facts),
     }

@@ -5,7 +5,7 @@ import { bundleFolder, Program, removeFolder, temporaryFolder, until } from './p
 import { ROOT } from './source-tree.ts'
 
 /** The program as it is shipped, and the same with the test services. */
-const PROGRAMS = ['src/main.ts', 'test/support/daemon-entry.ts'] as const
+const PROGRAMS = ['src/main.ts', 'test/support/daemon-entry.ts', 'test/support/tab-kill-entry.ts'] as const
 
 /** Below `node_modules`, where a bundle finds the packages that stay outside of it. */
 const BUNDLES = join(ROOT, `node_modules/.cache/farthing-tests-${process.pid}`)

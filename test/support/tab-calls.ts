@@ -22,11 +22,12 @@ export interface CallFacts {
   readonly price?: number | bigint
   readonly ceiling?: number | bigint
   readonly isRepeatable?: boolean
+  readonly caller?: string
 }
 
 /** Call `seq` on a tab before its work. */
 export function reserved(seq: number, facts: CallFacts = {}): ReservedTabCall {
-  const { tab = 1, price = 10, ceiling = 1_000_000, isRepeatable = true } = facts
+  const { tab = 1, price = 10, ceiling = 1_000_000, isRepeatable = true, caller = 'cd'.repeat(32) } = facts
   return {
     state: 'claimed',
     tabId: tabIdOf(tab),
@@ -34,7 +35,7 @@ export function reserved(seq: number, facts: CallFacts = {}): ReservedTabCall {
     serviceId: 'node-test-again' as ServiceId,
     request: 'ok – ünïcode "quoted"\n',
     requestHash: 'ab'.repeat(32) as Hash,
-    caller: 'cd'.repeat(32),
+    caller,
     voucher: { seq, ceiling: units(ceiling), context: 'ac'.repeat(32) as Hash, signature: 'ad'.repeat(64) },
     price: `${price}`,
     priceUsdMicros: '2000',

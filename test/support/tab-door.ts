@@ -9,10 +9,11 @@ import { encodeTransaction, type Transaction } from '../../consensus/tx/transact
 import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
 import { TabCounter } from '../../rpc/market/tab-counter.ts'
-import type { MarketApi, NodeApi } from '../../rpc/node/node-api.ts'
+import type { ChatApi, MarketApi, NodeApi } from '../../rpc/node/node-api.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../rpc/server/limits.ts'
 import { createServer } from '../../rpc/server/server.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
+import { verifyTabLater } from '../../src/crypto/tab-verifier.ts'
 import { ask, type CallView, type JsonBody, post, type Reply } from './api.ts'
 import { AGAIN, closeMarkets, SHOP, type TestMarket } from './market.ts'
 import { closeTabShops, TabShop, type TabShopParts, type TestTab } from './tabs.ts'
@@ -82,6 +83,7 @@ export class TabPayer {
 export interface DoorParts extends TabShopParts {
   readonly stable?: DollarRail
   readonly limits?: Partial<HttpLimits>
+  readonly chat?: ChatApi
 }
 
 const opened: TabDoor[] = []
@@ -113,7 +115,7 @@ export class TabDoor {
     opened.push(this)
   }
 
-  static async open({ stable, limits = {}, ...parts }: DoorParts = {}): Promise<TabDoor> {
+  static async open({ stable, limits = {}, chat, ...parts }: DoorParts = {}): Promise<TabDoor> {
     const checks = { count: 0 }
     const backend = {
       verifyEd25519: (...signed: Parameters<typeof NATIVE_BACKEND.verifyEd25519>): boolean => {
@@ -121,11 +123,15 @@ export class TabDoor {
         return NATIVE_BACKEND.verifyEd25519(...signed)
       },
     }
-    const shop = await TabShop.open({ ...parts, rail: { backend, ...parts.rail } })
+    const verifyLater: typeof verifyTabLater = (job) => {
+      checks.count += 1
+      return verifyTabLater(job)
+    }
+    const shop = await TabShop.open({ ...parts, rail: { backend, verifyLater, ...parts.rail } })
     const { market, rail, store } = shop
     const { chain } = market.test
-    const tabs = new TabCounter({ rail, chain, store, shop: market.shop, backend, clock: market.time })
-    const node = nodeOf(market, { tabs, stable: stable ?? null })
+    const tabs = new TabCounter({ rail, chain, store, shop: market.shop, backend })
+    const node = { ...nodeOf(market, { tabs, stable: stable ?? null }), chat: chat ?? null }
     const errors: unknown[] = []
     const reports: unknown[] = []
     const app = await createServer(node, {
@@ -182,6 +188,14 @@ export class TabDoor {
   get(payload: object | null, query = ''): Promise<Reply<CallView>> {
     const headers: Record<string, string> = payload === null ? {} : { 'payment-signature': headerOf(payload) }
     return ask(this.url, `/api/x402/${AGAIN}${query}`, { headers })
+  }
+
+  /** Ends the rail as a killed process does, and starts another on what is on disk, behind the same address. */
+  async restart(): Promise<void> {
+    await this.shop.restart()
+    const { rail, store, market } = this.shop
+    const parts = { rail, store, shop: market.shop, chain: market.test.chain, backend: NATIVE_BACKEND }
+    Object.assign(this.node.market as MarketApi, { tabs: new TabCounter(parts) })
   }
 
   async close(): Promise<void> {

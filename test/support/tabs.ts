@@ -18,6 +18,7 @@ import type { TabStore } from '../../marketplace/till/rails/tab/tab-store.ts'
 import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
 import { Workshop } from '../../marketplace/till/workshop.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
+import { verifyTabLater } from '../../src/crypto/tab-verifier.ts'
 import { LevelTabStore } from '../../src/storage/level-tabs.ts'
 import { wallet } from './chain.ts'
 import { AGAIN, type MarketParts, SHOP, TestMarket } from './market.ts'
@@ -107,7 +108,7 @@ export class TabShop {
       ...{ chain, store, shop: market.shop, sink: market.mempool, price: market.price },
       settings: { ...DEFAULT_MARKET_SETTINGS, ...this.#parts.settings },
       ...{ clock: market.time, timers: market.time, workshop: new Workshop(chain, market.time) },
-      ...{ signer: TEST_SIGNER, backend: NATIVE_BACKEND, pacer: UNPACED },
+      ...{ signer: TEST_SIGNER, backend: NATIVE_BACKEND, verifyLater: verifyTabLater, pacer: UNPACED },
       atRisk: new ValueAtRisk(chain, market.price),
       onError: (error) => {
         throw error

@@ -303,7 +303,7 @@ class PurseBench implements TillBench<PurseCall> {
 }
 
 class TabBench implements TillBench<TabPaidCall> {
-  readonly otherCode = 'tabcall/seq-used'
+  readonly otherCode = 'tabcall/signature'
   claims: FragileTabs
   readonly #shop: TabShop
   readonly #replicas: TabRail[] = []

@@ -28,9 +28,13 @@ export const searchStage: Stage = {
     const ready = means.search.readiness()
     return ready.available ? null : `no search: ${ready.reason}`
   },
-  run: async (state, { means, signal }) => {
+  run: async (state, { means, signal, call }) => {
     const query = queryOf(state.question)
-    const found = await means.search.ask(query, AbortSignal.any([signal, AbortSignal.timeout(SEARCH_MS)]), true)
+    const found = await means.search.ask(
+      query,
+      AbortSignal.any([signal, AbortSignal.timeout(SEARCH_MS)]),
+      call.isPaid !== true,
+    )
     if (!found.ok) return found
     const sources = sourcesOf(found.value.value)
     const search = { query, provider: found.value.source.name, stale: found.value.source.stale, pages: sources.length }

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { ModelAnswer } from '../../ports/models.ts'
@@ -6,6 +6,8 @@ import type { ServiceContext } from '../context.ts'
 import { delivered, ENGINE_ENVELOPE, engineEnvelope } from '../envelope.ts'
 import { unusable } from '../requests.ts'
 import { defineService } from '../service.ts'
+import { isChatText } from './chat-line.ts'
+import { PRICE_UNITS, tokenUnits } from './token-price.ts'
 
 const ID = 'node-llm-chat' as ServiceId
 const REQUEST_CHARS_MAX = 8_000
@@ -38,6 +40,7 @@ const RESULT = Type.Object({
 
 function parse(request: string): Result<string> {
   const prompt = request.trim()
+  if (isChatText(prompt)) return unusable('a chat is asked at its own address', FORMAT)
   return prompt === '' ? unusable('there is no prompt', FORMAT) : ok(prompt)
 }
 
@@ -84,4 +87,5 @@ export const llmChat = defineService<string, typeof RESULT>({
   ready: ({ outside }) => outside.models.readiness(ROLE),
   resultSchema: RESULT,
   execute: chat,
+  usedOnTab: (result) => ({ times: tokenUnits((result as Static<typeof RESULT>).usage), of: PRICE_UNITS }),
 })

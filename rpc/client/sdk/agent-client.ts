@@ -52,6 +52,7 @@ import type {
   ToolCaller,
   VerifiedReceipt,
 } from './shapes.ts'
+import { TAB_URL } from './tabs/tab-purse.ts'
 import type { RecoverOptions, Tab } from './tabs/tab-shapes.ts'
 import type { AutomaticTabs, CallNote, RecoveredTab, TabOptions } from './tabs/tab-types.ts'
 import { readTabOffer, voucherPayload } from './tabs/tab-wire.ts'
@@ -176,7 +177,7 @@ export class AgentClient {
     }
     this.#payer = new Payer(parts)
     const inTurn: Payer['inTurn'] = (work) => this.#payer.inTurn(work)
-    const more = { transport: this.#transport, inTurn, patience: () => this.#patience() }
+    const more = { transport: this.#transport, inTurn, patience: (ofCall?: AbortSignal) => this.#patience(ofCall) }
     this.#tabs = new Tabs({ ...parts, ...more }, options.tabs ?? null, parts.ceilings.perCall)
   }
 
@@ -248,7 +249,7 @@ export class AgentClient {
     const quote = await this.quote(serviceId, request)
     const { record } = await this.#payer.pay(quote)
     const answer = await this.#settle<R>(record)
-    this.#tabs.counted(serviceId, quote.agentId)
+    this.#tabs.counted(quote.agentId, serviceId)
     return answer
   }
 
@@ -291,18 +292,25 @@ export class AgentClient {
     return this.#tabs.recover(options, ...more)
   }
 
-  /** Pays an offer of a tab for a call that another client makes: see `nativeTabScheme`. Errors: `no_tab`, those of a call. */
-  async tabProof(offer: Readonly<Record<string, unknown>>, request: string): Promise<TabProof> {
+  /**
+   * Pays an offer of a tab for a call that another client makes: see `nativeTabScheme`. `maxUnits`: the most, in base units.
+   * Errors: `no_tab`, `over_call_limit`, those of a call.
+   */
+  async tabProof(
+    offer: Readonly<Record<string, unknown>>,
+    request: string,
+    maxUnits: bigint | null = null,
+  ): Promise<TabProof> {
     const read = readTabOffer({ accepts: [offer] }, this.#facts)
     if (read === undefined)
       throw new PaymentRequiredError('this is no offer of tabs that this client understands', { code: 'no_tab_offer' })
     const tab = await this.#tabs.forOffer(read)
-    const call: CallNote = await tab.voucherFor(read, request)
+    const call: CallNote = await tab.voucherFor(read, request, maxUnits)
     return { payload: voucherPayload(call), settled: (answer) => tab.settled(call, answer) }
   }
 
   /**
-   * Finishes a call that this or another process paid. Pays nothing. Errors: `payment_unknown` if the journal lacks it;
+   * Finishes a call that this or another process paid. Pays nothing. Of a deposit in a tab it waits for the block, and its `result` is null. Errors: `payment_unknown` if the journal lacks it;
    * `request_unknown` if it commits to no request and none is given: `resume({ ...payment, request })`.
    */
   async resume<R = unknown>(payment: Resumable, ...more: readonly never[]): Promise<CallResult<R>> {
@@ -310,6 +318,8 @@ export class AgentClient {
     checkNoMore('resume', more)
     const onTab = await this.#resumedOnTab<R>(payment)
     if (onTab !== null) return onTab
+    const deposit = await this.#resumedDeposit<R>(payment)
+    if (deposit !== null) return deposit
     const kept = await this.#kept(payment, ![payment.secret, payment.serviceId, payment.request].includes(undefined))
     const { secret, serviceId, request } = { ...kept, ...payment }
     if (secret === undefined || serviceId === undefined || request === undefined) {
@@ -404,6 +414,7 @@ export class AgentClient {
     return {
       ...this.#place,
       payer: this.#payer,
+      tabs: this.#tabs,
       patience: (signal) => this.#patience(signal),
       note: (payment, state) => this.#note(payment, state),
     }
@@ -501,6 +512,14 @@ export class AgentClient {
     const [answer] = await tab.resume<R>(Number(seq))
     if (answer !== undefined) return answer
     throw new FarthingError('this call on the tab has its receipt, or was refused', { code: 'payment_unknown' })
+  }
+
+  /** An opening or a top-up of a tab. Null if the payment is none. */
+  async #resumedDeposit<R>({ txId }: Resumable): Promise<CallResult<R> | null> {
+    const kept = await this.#kept({ txId })
+    if (kept === undefined || !kept.url.startsWith(TAB_URL)) return null
+    await awaitMined(this.#place, kept, { ...this.#patience(), confirmations: 1 })
+    return { result: null as R, receipt: receiptOf({}), payment: kept, verified: null }
   }
 
   #checkEnded(): void {

@@ -37,6 +37,9 @@ export function paymentPayload(payment: Payment, { offer }: Quote, { version, te
 
 /** The header that carries a payment, by its x402 version. */
 export function paymentHeader(payload: Fields): readonly [name: string, value: string] {
-  const text = String.fromCharCode(...new TextEncoder().encode(JSON.stringify(payload)))
+  // One by one: a request can be longer than a list of arguments.
+  const text = Array.from(new TextEncoder().encode(JSON.stringify(payload)), (byte) => String.fromCharCode(byte)).join(
+    '',
+  )
   return [payload.x402Version === 1 ? 'x-payment' : 'payment-signature', btoa(text)]
 }

@@ -1,3 +1,5 @@
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok } from '../../../consensus/primitives/result.ts'
 import { fieldsOf, type NodeAnswer, textOf } from '../http.ts'
 import { paymentPayload } from './carriers.ts'
 import { awaitDepth, type PaidFetchParts } from './paid-fetch.ts'
@@ -5,11 +7,13 @@ import { nativeOffer, readOffer, withWord } from './quotes.ts'
 import { errorOfAnswer, isPassing } from './refusals.ts'
 import { interrupted } from './settling.ts'
 import type { Payment, Quote, ToolCaller } from './shapes.ts'
+import type { TabCarrier } from './tabs/tab-seller.ts'
 import { isOver, pause } from './waiting.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 const PAYMENT_KEY = 'x402/payment'
+const RESPONSE_KEY = 'x402/payment-response'
 const RETRY_MS = { least: 500, most: 10_000 }
 
 /**
@@ -26,14 +30,36 @@ export function payingTools<C extends ToolCaller>(mcp: C, parts: PaidFetchParts)
     const quote = terms === undefined ? undefined : quoteOf(terms, params, parts)
     if (terms === undefined || quote === undefined) return first
     const signal = more.map((each) => fieldsOf(each).signal).find((each) => each instanceof AbortSignal)
+    const paidBy = (payment: Fields) => ({ ...params, _meta: { ...fieldsOf(params._meta), [PAYMENT_KEY]: payment } })
+    const onTab = await paidFromTab(parts, { quote, signal }, (payment) => call(paidBy(payment), more))
+    if (onTab !== undefined) return onTab
     const { record } = await parts.payer.pay(quote, signal)
     // A Farthing node waits for the block itself.
     if (!quote.isCommitted) await awaitDepth(parts, record, quote, signal)
     const payload = paymentPayload(record, quote, { version: terms.x402Version === 1 ? 1 : 2, terms })
-    const meta = { ...fieldsOf(params._meta), [PAYMENT_KEY]: payload }
-    return settle(parts, { payment: record, quote, signal }, () => call({ ...params, _meta: meta }, more))
+    return settle(parts, { payment: record, quote, signal }, () => call(paidBy(payload), more))
   }
   return paying as unknown as C['callTool']
+}
+
+/** The result of a call that a tab paid. Undefined: pay it by itself. */
+async function paidFromTab(
+  { tabs }: PaidFetchParts,
+  { quote, signal }: { readonly quote: Quote; readonly signal: AbortSignal | undefined },
+  call: (payment: Fields) => Promise<unknown>,
+): Promise<unknown> {
+  let last: unknown
+  const carry: TabCarrier['carry'] = async (payment) => {
+    try {
+      last = await call(payment)
+    } catch {
+      return fail(fault('cli/node-unreachable', { url: quote.url, advice: '' }))
+    }
+    const said = fieldsOf(last)
+    if (said.isError === true) return ok(answerOf(said))
+    return ok({ status: 200, body: contentOf(said), settled: fieldsOf(fieldsOf(said._meta)[RESPONSE_KEY]) })
+  }
+  return (await tabs.pay(quote, { carry, signal })) ? last : undefined
 }
 
 /** The payment is always the same, so nothing is paid twice. */
@@ -52,6 +78,7 @@ async function settle(
     const said = fieldsOf(result)
     if (result !== undefined && said.isError !== true) {
       await parts.note(payment, 'settled')
+      parts.tabs.counted(quote.agentId, null)
       return result
     }
     const answer = result === undefined ? undefined : answerOf(said)

@@ -1,4 +1,6 @@
-import { fieldsOf, readRefusal } from '../http.ts'
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok } from '../../../consensus/primitives/result.ts'
+import { fieldsOf, readAnswer, readRefusal } from '../http.ts'
 import { decodeTerms, type NativeTerms, paymentHeader, paymentPayload } from './carriers.ts'
 import type { Payer } from './payer.ts'
 import { NATIVE_SCHEME, nativeOffer, readOffer, withWord } from './quotes.ts'
@@ -6,6 +8,9 @@ import { isPassing } from './refusals.ts'
 import { changed, isFromElsewhere, type SentRequest, send, sendWithinOrigin } from './sent-request.ts'
 import { awaitMined, interrupted, type SettlePlace } from './settling.ts'
 import type { PaidFetchOptions, Payment, PaymentState, Quote } from './shapes.ts'
+import { NotChargedError } from './tabs/tab-errors.ts'
+import type { TabCarrier } from './tabs/tab-seller.ts'
+import type { Tabs } from './tabs/tabs.ts'
 import { isOver, type Patience, pause } from './waiting.ts'
 
 type Fetch = typeof globalThis.fetch
@@ -13,6 +18,7 @@ type Fetch = typeof globalThis.fetch
 /** Dependencies of a paying fetch. */
 export interface PaidFetchParts extends SettlePlace {
   readonly payer: Payer
+  readonly tabs: Tabs
   /** Bounds of a wait that begins now. `signal` is the caller's, in addition to the client's. */
   readonly patience: (signal?: AbortSignal) => Patience
   readonly note: (payment: Payment, state: PaymentState) => Promise<void>
@@ -43,6 +49,9 @@ export function payingFetch(
     const asked = await readTerms(first.clone(), sent, parts)
     if (asked === undefined) return first
     await first.body?.cancel()
+    const onTab =
+      carrier === 'header' && payment === undefined ? await paidFromTab(fetch, parts, { sent, asked }) : null
+    if (onTab !== null) return onTab
     const record = payment ?? (await parts.payer.pay(asked.quote, request.signal)).record
     // A Farthing node waits for the block itself.
     if (!asked.quote.isCommitted) await awaitDepth(parts, record, asked.quote, request.signal)
@@ -81,6 +90,32 @@ function requestOf({ body }: SentRequest, answer: Readonly<Record<string, unknow
   return typeof request === 'string' ? request : null
 }
 
+/** The answer to a call that a tab paid. Null: pay it by itself. That the service failed is an answer like any other. */
+async function paidFromTab(
+  fetch: Fetch,
+  { tabs }: PaidFetchParts,
+  { sent, asked: { quote } }: { readonly sent: SentRequest; readonly asked: Asked },
+): Promise<Response | null> {
+  if (sent.request.method !== 'POST') return null
+  let last: Response | null = null
+  const carry: TabCarrier['carry'] = async (payment) => {
+    const headers = new Headers(sent.request.headers)
+    headers.set(...paymentHeader(payment))
+    try {
+      last = await sendWithinOrigin(fetch, changed(sent, { headers }))
+      return ok(await readAnswer(last.clone()))
+    } catch {
+      return fail(fault('cli/node-unreachable', { url: sent.request.url, advice: '' }))
+    }
+  }
+  try {
+    return (await tabs.pay(quote, { carry, signal: sent.caller.request.signal })) ? last : null
+  } catch (error) {
+    if (error instanceof NotChargedError) return last
+    throw error
+  }
+}
+
 interface PaidRequest {
   readonly fetch: Fetch
   readonly parts: PaidFetchParts
@@ -98,6 +133,7 @@ async function settle({ fetch, parts, sent, asked, carrier }: PaidRequest, payme
     const passing = response === null || (await isRetryable(response))
     if (!passing) {
       await parts.note(payment, response.ok ? 'settled' : 'submitted')
+      if (response.ok) parts.tabs.counted(asked.quote.agentId, null)
       return response
     }
     void response?.body?.cancel().catch(() => {})

@@ -21,7 +21,7 @@ const BLOCKS_BOUND = 900_000_000
 
 /** A command about one tab. The wallet is opened if it signs. */
 function tabCommand(
-  command: Omit<Command, 'run'> & { readonly signs: boolean },
+  command: Omit<Command, 'run'> & { readonly signs: boolean | ((context: CommandContext) => boolean) },
   run: (context: CommandContext, tab: Tab, agent: AgentClient) => Promise<number | Fault>,
 ): Command {
   const { signs, ...words } = command
@@ -32,7 +32,7 @@ function tabCommand(
       const [word] = context.words
       const id = word === undefined ? usage(`usage: farthing ${words.name} ${words.usage}`) : readId('tab', word)
       if (!id.ok) return id.fault
-      const agent = await tabClient(context, signs)
+      const agent = await tabClient(context, typeof signs === 'boolean' ? signs : signs(context))
       if (!agent.ok) return agent.fault
       const tab = await settled(context, () => agent.value.tab(id.value))
       if (!tab.ok) return fault('cli/refused', { message: `no tab ${id.value} is kept here; ${recoverHint(context)}` })
@@ -238,11 +238,18 @@ export const tabReceiptsCommand = tabCommand(
     wordsMax: 1,
     about: 'List the receipts of a tab, as the seller signed them',
     example: 'tab receipts <id from tab list>',
-    flags: { ...RPC_FLAG, ...JSON_FLAG },
-    signs: false,
+    flags: {
+      'from-seller':
+        'Ask the seller for receipts that this folder lacks, too; it keeps them a day after the end of the tab',
+      ...RPC_FLAG,
+      ...WALLET_FLAG,
+      ...JSON_FLAG,
+    },
+    signs: ({ flags }) => flags['from-seller'] !== undefined,
   },
   async (context, tab) => {
-    const receipts = await settled(context, () => tab.receipts())
+    const fromSeller = context.flags['from-seller'] !== undefined
+    const receipts = await settled(context, () => tab.receipts({ fromSeller }))
     if (!receipts.ok) return receipts.fault
     if (context.flags.json !== undefined) context.printJson({ receipts: receipts.value })
     else showTable(context, receiptRows(receipts.value, nativeAsset(context)), {})

@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { verifyTabSignature } from '../../../consensus/crypto/tab-signing.ts'
 import { fromHex } from '../../../consensus/primitives/bytes.ts'
+import { fault } from '../../../consensus/primitives/fault.ts'
 import { encodeTabReceipt, type TabReceipt, tabReceiptMessage } from '../../../consensus/tx/tab-messages.ts'
 import { TABS } from '../../../marketplace/ledger/tab-records.ts'
+import { ClaimsAway } from '../../../marketplace/till/claim-store.ts'
+import type { TabStore } from '../../../marketplace/till/rails/tab/tab-store.ts'
 import type { JsonOf } from '../../../rpc/contract/route.ts'
 import type { ROUTES } from '../../../rpc/contract/table.ts'
 import { NATIVE_BACKEND } from '../../../src/crypto/native-backend.ts'
@@ -108,6 +111,27 @@ describe('a call that is paid from a tab', () => {
     expect(verdict(await paid)).toBe('200 paid')
   })
 
+  it('is answered without the state of its tab while the store is away: it is charged by then', async () => {
+    const away = { isAway: false }
+    const wrapTabs = (store: TabStore): TabStore =>
+      new Proxy(store, {
+        get: (target, name) => {
+          if (name === 'tab' && away.isAway)
+            return () => Promise.reject(new ClaimsAway(fault('market/claims-away', { reason: 'gone' })))
+          const member = Reflect.get(target, name, target) as unknown
+          return typeof member === 'function' ? member.bind(target) : member
+        },
+      })
+    const door = await TabDoor.open({ wrapTabs })
+    const payer = await door.payer()
+    away.isAway = true
+    const reply = await door.call('ok', payer.voucher('ok'))
+    expect(verdict(reply)).toBe('200 paid')
+    const { extra } = decoded(reply, 'payment-response') as { extra: JsonBody }
+    expect([extra.channelState, extra.chargedAmount]).toEqual([undefined, `${door.price}`])
+    expect(verdict(await door.call('ok', payer.voucher('ok', { seq: 1 })))).toBe('402 tab_seq_used')
+  })
+
   it('costs nothing if the service fails, and the receipt says so', async () => {
     const door = await TabDoor.open()
     const payer = await door.payer()
@@ -185,6 +209,25 @@ describe('a refusal', () => {
       expect(offer).toMatchObject({ scheme: 'batch-settlement' })
       for (const name of ['channelState', 'voucherState', 'lastReceipt'])
         expect(extraOf(offer)).not.toHaveProperty(name)
+    }
+  })
+
+  it('tells a stranger neither what was charged nor how many calls there were, whatever it tries', async () => {
+    const door = await TabDoor.open()
+    const payer = await door.payer()
+    for (let i = 0; i < 3; i++) await door.call('ok', payer.voucher('ok'))
+    const tries = [
+      { seq: 1 },
+      { seq: 4, ceiling: 1n },
+      { seq: 4, ceiling: 10n ** 12n },
+      { seq: 1_000, ceiling: 90_000_000n },
+      { seq: 4, ceiling: 90_000_000n },
+    ]
+    for (const change of tries) {
+      const { voucher, ...rest } = payer.voucher('ok', change)
+      const reply = await door.call('ok', { ...rest, voucher: { ...voucher, signature: 'ab'.repeat(64) } })
+      expect(verdict(reply)).toBe('402 tab_voucher_signature')
+      expect(Object.keys((told(reply).details ?? {}) as object)).toEqual(['tabId'])
     }
   })
 

@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { ZERO_HEX_32 } from '../../../consensus/primitives/bytes.ts'
+import type { Hash } from '../../../consensus/primitives/ids.ts'
 import { ask, type JsonBody, post, type Reply } from '../../support/api.ts'
 import { wallet } from '../../support/chain.ts'
 import { closeDoors, TabDoor, type TabPayer } from '../../support/tab-door.ts'
-import { agentId, units } from '../../support/unsigned.ts'
+import { TEST_SIGNER } from '../../support/tabs.ts'
+import { agentId, SAMPLE, units } from '../../support/unsigned.ts'
 
 afterEach(closeDoors)
 
@@ -135,5 +138,51 @@ describe('GET /api/tabs/{tabId}/receipts', () => {
     expect(codeOf(await ask(door.url, path))).toBe('400 invalid_request')
     expect(codeOf(await ask(door.url, `${path}?${signed(payer, 'refund')}`))).toBe('401 tab_query_signature')
     expect(codeOf(await ask(door.url, `${path}?from=0&${signed(payer)}`))).toBe('400 invalid_request')
+  })
+
+  it('gives them after the end of the tab too, as long as they are kept', async () => {
+    const door = await TabDoor.open()
+    const payer = await door.payer()
+    for (const request of ['ok:1', 'ok:2']) await door.call(request, payer.voucher(request))
+    const { test, time } = door.market
+    const claim = { voucher: [], claimed: units(0), receipts: 0, failed: 0, root: ZERO_HEX_32 as Hash, services: [] }
+    const entries = [{ tabId: payer.tabId, close: true, ...claim }]
+    await door.market.mine([await test.tx(wallet(2), 'tab_claim', { entries })])
+    expect(door.shop.record(payer)).toBeUndefined()
+    const path = `/api/tabs/${payer.tabId}`
+    const receipts = async () => {
+      const { body } = await ask<{ receipts: readonly JsonBody[] }>(door.url, `${path}/receipts?${signed(payer)}`)
+      return body.receipts.map(({ n, tabId }) => [n, tabId])
+    }
+    const both = [1, 2].map((n) => [n, payer.tabId])
+    expect(await receipts()).toEqual(both)
+    const stranger = await door.payer(3)
+    expect(codeOf(await ask(door.url, `${path}/receipts?${signed(stranger)}`))).toBe('401 tab_query_signature')
+    expect(codeOf(await ask(door.url, `${path}?${signed(payer)}`))).toBe('404 tab_not_found')
+    expect((await door.get(payer.refund())).body.code).toBe('tab_unknown')
+    await door.shop.store.mark(payer.tabId, { endedAtMs: time.now() })
+    await door.shop.store.prune(time.now(), 1_000_000)
+    expect(await receipts()).toEqual(both)
+    await door.shop.store.prune(time.now() + 1, 1_000_000)
+    expect(await receipts()).toEqual([])
+  })
+
+  it('gives none of the tab of another seller, open or ended', async () => {
+    const door = await TabDoor.open()
+    const { market } = door
+    const [owner, other] = [wallet(3), agentId('other')]
+    const record = { ...SAMPLE.agent_register(), agentId: other, payout: owner.address, settlers: [] }
+    await market.mine([await market.test.tx(owner, 'agent_register', record)])
+    const terms = { agentId: other, receiptKey: TEST_SIGNER.key, minDeposit: units(1_000_000), minCloseDelay: 400 }
+    await market.mine([await market.test.tx(owner, 'tab_terms', terms)])
+    const payer = await door.newPayer({ agentId: other })
+    await market.mine([payer.opening])
+    const path = `/api/tabs/${payer.tabId}/receipts`
+    expect(codeOf(await ask(door.url, `${path}?${signed(payer)}`))).toBe('402 tab_of_other_agent')
+    const claim = { voucher: [], claimed: units(0), receipts: 0, failed: 0, root: ZERO_HEX_32 as Hash, services: [] }
+    const entries = [{ tabId: payer.tabId, close: true, ...claim }]
+    await market.mine([await market.test.tx(owner, 'tab_claim', { entries })])
+    expect(door.shop.record(payer)).toBeUndefined()
+    expect(codeOf(await ask(door.url, `${path}?${signed(payer)}`))).toBe('402 tab_of_other_agent')
   })
 })

@@ -3,7 +3,7 @@ import { signHybrid } from '../../../consensus/crypto/hybrid.ts'
 import type { KeyScheme } from '../../../consensus/crypto/schemes.ts'
 import { type SignatureJob, signingContext, transactionMessage } from '../../../consensus/crypto/signing.ts'
 import { verifyJob } from '../../../consensus/crypto/verifier.ts'
-import { concat, toHex } from '../../../consensus/primitives/bytes.ts'
+import { concat, fromHex, toHex } from '../../../consensus/primitives/bytes.ts'
 import type { TxId } from '../../../consensus/primitives/ids.ts'
 import { signTransaction } from '../../../consensus/tx/sign.ts'
 import { NATIVE_BACKEND } from '../../../src/crypto/native-backend.ts'
@@ -15,6 +15,7 @@ import { runScript, sourceUrl } from '../../support/script.ts'
 import { type Statement, statementMessage } from '../../support/statements.ts'
 import { filled, SAMPLE, units } from '../../support/unsigned.ts'
 import { loadVectors, type SpelledBytes } from '../../support/vectors.ts'
+import { vectors } from '../../vectors/read.ts'
 
 const COUNTS = { good: 10, half: 24, rearranged: 20, 'other-statement': 34, length: 40 }
 
@@ -119,6 +120,17 @@ describe('verification in threads', () => {
     ] as const
     expect(await pool.verify(cases.map(([job]) => job))).toEqual(cases.map(([, valid]) => valid))
     for (const [job, valid] of cases) expect(await pool.verify([job])).toEqual([valid])
+  })
+
+  it('gives the verdicts of the vectors of keys of tabs, one or many at once, in order', async () => {
+    const { cases } = vectors('tab-signing')
+    const judged = cases.map(({ key, message, signature, valid }) => {
+      const job = { key: fromHex(key), message: fromHex(message), signature: fromHex(signature) }
+      return { job, valid }
+    })
+    const many = Array.from({ length: 100 }, (_, n) => judged[(n * n) % judged.length] as (typeof judged)[number])
+    for (const some of [judged, many, many.slice(0, 32), many.slice(0, 33), ...judged.map((one) => [one])])
+      expect(await pool.verifyTabs(some.map(({ job }) => job))).toEqual(some.map(({ valid }) => valid))
   })
 
   it('takes messages of any length that a text has', async () => {

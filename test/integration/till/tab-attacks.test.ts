@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { verifyTabSignature } from '../../../consensus/crypto/tab-signing.ts'
 import { fromHex, ZERO_HEX_32 } from '../../../consensus/primitives/bytes.ts'
 import type { Hash } from '../../../consensus/primitives/ids.ts'
@@ -6,6 +6,7 @@ import type { Result } from '../../../consensus/primitives/result.ts'
 import { encodeTabReceipt, tabReceiptMessage, voucherMessage } from '../../../consensus/tx/tab-messages.ts'
 import type { Settled } from '../../../marketplace/till/rail.ts'
 import { WRONG_SIGNATURES } from '../../../marketplace/till/rails/tab/bad-vouchers.ts'
+import { TAB_IN_FLIGHT_MAX, UNCHARGED } from '../../../marketplace/till/rails/tab/settings.ts'
 import type { SignedTabReceipt, TabPaidCall } from '../../../marketplace/till/rails/tab/tab-call.ts'
 import type { AnsweredTabRow } from '../../../marketplace/till/rails/tab/tab-store.ts'
 import { NATIVE_BACKEND } from '../../../src/crypto/native-backend.ts'
@@ -13,6 +14,7 @@ import { wallet } from '../../support/chain.ts'
 import { AGAIN, closeMarkets, ONCE, SHOP } from '../../support/market.ts'
 import { closeTabShops, TabShop, TEST_SIGNER } from '../../support/tabs.ts'
 import { units } from '../../support/unsigned.ts'
+import { until } from '../../support/processes.ts'
 
 afterEach(async () => {
   await closeTabShops()
@@ -90,8 +92,8 @@ describe('attacks on tabs', () => {
     const tab = await shop.openTab()
     const call = shop.order(tab, 'ok:mine')
     expect(await settle(shop, call)).toBe('answered')
-    expect(await settle(shop, { ...call, request: 'ok:guess' })).toBe('tabcall/seq-used')
-    expect(await settle(shop, { ...call, serviceId: ONCE })).toBe('tabcall/seq-used')
+    expect(await settle(shop, { ...call, request: 'ok:guess' })).toBe('tabcall/signature')
+    expect(await settle(shop, { ...call, serviceId: ONCE })).toBe('tabcall/signature')
     expect(await settle(shop, call)).toBe('replayed')
     await shop.level.mark(tab.tabId, { finalReceipts: 1 })
     await shop.level.prune(shop.market.time.now() + 1, 1_000_000)
@@ -104,7 +106,7 @@ describe('attacks on tabs', () => {
     const call = shop.order(tab, 'ok')
     expect(await settle(shop, call)).toBe('answered')
     const others = [{ signature: new Uint8Array(64) }, { ceiling: units(99_000_000) }, { secret: new Uint8Array(32) }]
-    for (const change of others) expect(await settle(shop, withVoucher(call, change))).toBe('tabcall/seq-used')
+    for (const change of others) expect(await settle(shop, withVoucher(call, change))).toBe('tabcall/signature')
   })
 
   it('13: a hundred parallel calls with one voucher are worked for once, and charged once', async () => {
@@ -128,6 +130,40 @@ describe('attacks on tabs', () => {
     expect(told.filter((code) => code === 'answered')).toHaveLength(3)
     expect(told.filter((code) => code === 'tabcall/ceiling-low')).toHaveLength(17)
     expect(await shop.rail.stateOf(tab.tabId)).toMatchObject({ charged: price * 3n, receipts: 3 })
+  })
+
+  it('13: a tab has only so many calls under way, and takes more when they have ended', async () => {
+    const shop = await TabShop.open()
+    const tab = await shop.openTab({}, 6)
+    shop.market.workbench.hold()
+    const held = Array.from({ length: TAB_IN_FLIGHT_MAX }, (_, i) => settle(shop, shop.order(tab, `ok:${i}`)))
+    const price = shop.market.priceOf(AGAIN)
+    const all = price * BigInt(TAB_IN_FLIGHT_MAX)
+    await until('all are taken', () => shop.store.peek(tab.tabId)?.reserved === all)
+    const late = await shop.settle(tab, 'ok:late')
+    expect(late).toMatchObject({ fault: { code: 'tabcall/in-flight', detail: { most: TAB_IN_FLIGHT_MAX } } })
+    shop.market.workbench.release()
+    expect(new Set(await Promise.all(held))).toEqual(new Set(['answered']))
+    expect(await settle(shop, shop.order(tab, 'ok:later'))).toBe('answered')
+  })
+
+  it('13: calls that waited for one block are no more than that either', async () => {
+    const confirmationSteps = [{ belowUsdMicros: 10_000_000n, confirmations: 1 }]
+    const shop = await TabShop.open({ settings: { confirmationSteps } })
+    const tab = await shop.opening()
+    await shop.market.submit(tab.opening)
+    shop.market.workbench.hold()
+    const ceiling = 100_000_000n
+    const calls = Array.from({ length: TAB_IN_FLIGHT_MAX + 6 }, (_, i) =>
+      shop.order(tab, `ok:${i}`, { ceiling, transaction: tab.tabId }),
+    )
+    const told = calls.map((call, i) => settle(shop, { ...call, from: { address: `${i}`, network: `${i}` } }))
+    await shop.market.mine([tab.opening])
+    await vi.waitFor(() => expect(shop.market.workbench.begun.length).toBeGreaterThan(0))
+    shop.market.workbench.release()
+    const codes = await Promise.all(told)
+    expect(codes.filter((code) => code === 'answered').length).toBeLessThanOrEqual(TAB_IN_FLIGHT_MAX)
+    expect(codes.filter((code) => code === 'tabcall/in-flight').length).toBeGreaterThanOrEqual(6)
   })
 
   it('14: holes in the numbers end at a window of 256, and can be filled', async () => {
@@ -154,7 +190,9 @@ describe('attacks on tabs', () => {
       const address = `198.51.100.${Math.floor(i / 20)}`
       codes.push(await settle(shop, { ...bad, from: { address, network: address } }))
     }
-    expect(codes.filter((code) => code === 'tabcall/signature')).toHaveLength(WRONG_SIGNATURES.ofTab)
+    expect(codes.filter((code) => code === 'tabcall/signature')).toHaveLength(
+      WRONG_SIGNATURES.ofTab + WRONG_SIGNATURES.spared,
+    )
     expect(codes.at(-1)).toBe('tabcall/failing')
     expect(await settle(shop, { ...shop.order(tab, 'ok:2'), from: payer })).toBe('answered')
     const one = { address: '203.0.113.9', network: '203.0.113.9' }
@@ -164,6 +202,43 @@ describe('attacks on tabs', () => {
     expect(await settle(shop, { ...wrong, from: one })).toBe('tabcall/failing')
     await shop.market.pass(WRONG_SIGNATURES.withinMs)
     expect(await settle(shop, { ...wrong, from: one })).toBe('tabcall/signature')
+  })
+
+  it('15: wrong signatures of others do not keep a payer from its first call, nor from one at a new address', async () => {
+    const shop = await TabShop.open()
+    const tab = await shop.openTab({}, 6)
+    const wrong = shop.order(tab, 'ok', { seq: 9, ceiling: 9_000_000n, seed: new Uint8Array(32) })
+    const at = (address: string) => ({ address, network: address })
+    for (let i = 0; i < WRONG_SIGNATURES.ofTab; i++) await settle(shop, { ...wrong, from: at(`198.51.${i >> 4}.1`) })
+    expect(await settle(shop, { ...wrong, from: at('198.51.0.1') })).toBe('tabcall/failing')
+    expect(await settle(shop, { ...shop.order(tab, 'ok:1'), from: at('192.0.2.1') })).toBe('answered')
+    expect(await settle(shop, { ...shop.order(tab, 'ok:2'), from: at('203.0.113.1') })).toBe('answered')
+    // A new attacker has no more than its few checks.
+    const codes: string[] = []
+    for (let i = 0; i < 10; i++) codes.push(await settle(shop, { ...wrong, from: at('198.18.0.1') }))
+    expect(codes.filter((code) => code === 'tabcall/signature')).toHaveLength(WRONG_SIGNATURES.spared)
+  })
+
+  it('15: another client at the address of a payer does not keep it from calls that it goes on with', async () => {
+    const shop = await TabShop.open()
+    const tab = await shop.openTab({}, 6)
+    const from = { address: '192.0.2.1', network: '192.0.2.1' }
+    for (let i = 0; i < 5; i++) expect(await settle(shop, { ...shop.order(tab, `ok:${i}`), from })).toBe('answered')
+    const wrong = shop.order(tab, 'ok', { seq: 99, ceiling: 9_000_000n, seed: new Uint8Array(32) })
+    for (let i = 0; i < WRONG_SIGNATURES.ofClient; i++) await settle(shop, { ...wrong, from })
+    expect(await settle(shop, { ...shop.order(tab, 'ok:on'), from })).toBe('answered')
+    for (let i = 0; i < 6; i++) await settle(shop, { ...wrong, from })
+    expect(await settle(shop, { ...wrong, from })).toBe('tabcall/failing')
+  })
+
+  it('15: the request of a stranger is not read before its signature', async () => {
+    const shop = await TabShop.open()
+    const tab = await shop.openTab()
+    const parts = { seq: 9, ceiling: 9_000_000n }
+    expect(await settle(shop, shop.order(tab, 'refuse', { ...parts, seed: new Uint8Array(32) }))).toBe(
+      'tabcall/signature',
+    )
+    expect(await settle(shop, shop.order(tab, 'refuse', parts))).toBe('service/invalid-request')
   })
 
   it('16: a tab that was never paid from leaves nothing with the seller, and an ended one nothing after a while', async () => {
@@ -180,6 +255,28 @@ describe('attacks on tabs', () => {
     await shop.level.prune(endedAtMs + 1, 1_000_000)
     expect([await shop.level.tab(tab.tabId), await shop.level.call(tab.tabId, 1)]).toEqual([undefined, undefined])
     expect(await shop.level.receiptsFrom(tab.tabId, 1, 10)).toEqual([])
+  })
+
+  it('17: calls that fail are free, and so a tab has only so many of them', async () => {
+    const shop = await TabShop.open()
+    const tab = await shop.openTab({}, 6)
+    const { atFirst, perCharged, blocksEach } = UNCHARGED
+    const ceiling = shop.market.priceOf(AGAIN) * 2n
+    const call = (request: string) => settle(shop, shop.order(tab, request, { ceiling }))
+    const failing = async (count: number) => {
+      const codes = new Set<string>()
+      for (let i = 0; i < count; i++) codes.add(await call('fail'))
+      return [...codes]
+    }
+    expect(await failing(atFirst + 1)).toEqual(['answered'])
+    expect(await call('ok')).toBe('tabcall/too-many-failed')
+    await shop.restart()
+    expect(await call('fail')).toBe('tabcall/too-many-failed')
+    for (let i = 0; i < blocksEach; i++) await shop.market.mine()
+    expect(await call('ok')).toBe('answered')
+    expect(await failing(perCharged + 1)).toEqual(['answered'])
+    expect(await call('ok')).toBe('tabcall/too-many-failed')
+    expect(await shop.store.tab(tab.tabId)).toMatchObject({ receipts: atFirst + perCharged + 3 })
   })
 
   it('18: a voucher that is one unit higher buys no call of a full price', async () => {

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { type BenchRow, factRow } from '../../bench/report.ts'
 import { PINNED_NODE } from '../../support/processes.ts'
@@ -18,35 +20,38 @@ interface Written {
   readonly times: readonly number[]
 }
 
-/** Calls on tabs through two replicas, 64 at once over 8 tabs, and bare durable writes in groups of the same size. */
+/** Calls on tabs through the rails of two replicas, 64 at once over 8 tabs, and bare durable writes in groups of the same size. */
 export async function benchTabs(): Promise<readonly BenchRow[]> {
   const server = await PostgresServer.start()
-  const calls = summed(await Promise.all(REPLICAS.map((name) => writer(server, ['calls', name, AT_ONCE, TABS]))))
+  const calls = summed(await written(server, ['calls', AT_ONCE, TABS]))
   const size = Math.max(1, Math.round(calls.count / calls.groups))
-  const rows = summed(await Promise.all(REPLICAS.map((name) => writer(server, ['rows', name, size, TABS]))))
+  const rows = summed(await written(server, ['rows', size, TABS]))
   await server.remove()
   const ratio = `${(calls.perSecond / rows.perSecond).toFixed(2)} of the bare writes`
   return [
-    factRow('paid calls on tabs in PostgreSQL', `${text(calls)}; ${ratio}`),
-    factRow(`bare durable rows in groups of ${size}`, text(rows)),
+    factRow('paid calls on tabs, two replicas, PostgreSQL', `${told(calls)}; ${ratio}`),
+    factRow(`bare durable rows in groups of ${size}`, told(rows)),
   ]
 }
 
-async function writer(
+/** What the replicas have written in {@link SECONDS}. */
+async function written(
   server: PostgresServer,
-  [what, name, atOnce, tabs]: readonly (string | number)[],
-): Promise<Written> {
-  const args = [ENTRY, what, server.url(), name, atOnce, tabs].map(String)
-  const child = spawn(PINNED_NODE, args, { stdio: ['pipe', 'pipe', 'inherit'] })
-  let written = ''
-  child.stdout.setEncoding('utf8').on('data', (part: string) => {
-    written += part
-  })
-  const ended = new Promise((resolve) => child.once('close', resolve))
+  [what, ...rest]: readonly [string, number, number],
+): Promise<readonly Written[]> {
+  const writers = await Promise.all(REPLICAS.map((name) => writer([what, server.url(), name, ...rest].map(String))))
+  for (const { stdin } of writers) stdin.write('go')
+  const texts = writers.map(({ stdout }) => text(stdout))
   await setTimeout(SECONDS * 1_000)
-  child.stdin.end()
-  await ended
-  return JSON.parse(written) as Written
+  for (const { stdin } of writers) stdin.end()
+  return (await Promise.all(texts)).map((each) => JSON.parse(each) as Written)
+}
+
+/** A process that is ready to write. */
+async function writer(args: readonly string[]) {
+  const child = spawn(PINNED_NODE, [ENTRY, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  await once(child.stdout, 'data')
+  return child
 }
 
 type Summed = ReturnType<typeof summed>
@@ -63,7 +68,7 @@ function summed(written: readonly Written[]) {
   }
 }
 
-function text({ perSecond, count, groups, p50Ms, p99Ms }: Summed): string {
+function told({ perSecond, count, groups, p50Ms, p99Ms }: Summed): string {
   const group = (count / groups).toFixed(1)
   return `${Math.round(perSecond)}/s in groups of ${group}, one in ${p50Ms.toFixed(1)} ms (p50), ${p99Ms.toFixed(1)} ms (p99)`
 }

@@ -7,6 +7,7 @@ const UNDONE: readonly ((schema: string) => string)[] = [
   (schema) => `
     DROP TABLE ${schema}.tabs, ${schema}.tab_calls, ${schema}.tab_claims, ${schema}.secrets;
     ALTER TABLE ${schema}.about DROP COLUMN claimer, DROP COLUMN claimer_until`,
+  (schema) => `ALTER TABLE ${schema}.tabs DROP COLUMN uncharged`,
 ]
 const FIRST = 3
 

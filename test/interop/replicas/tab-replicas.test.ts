@@ -287,6 +287,17 @@ describe('the tabs of several replicas', () => {
     await store.commit([delivering(await hold(store, reserved(1)))], sealed)
     expect(await audit(store, 1)).toEqual([1])
   })
+
+  it('know no free calls of a release that did not count them', async () => {
+    const { store } = await start('a')
+    await store.commit([failing(await hold(store, reserved(1)))], sealed)
+    expect(await store.tab(tabIdOf(1))).toMatchObject({ uncharged: 1 })
+    const database = await PostgresDatabase.open(place, 1)
+    await makeOlder(database, 5)
+    await database.close()
+    const { store: newer } = await start('b')
+    expect(await newer.tab(tabIdOf(1))).toMatchObject({ receipts: 1, uncharged: 0 })
+  })
 })
 
 describe('the tabs of several replicas while the database is away', () => {

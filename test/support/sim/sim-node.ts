@@ -2,6 +2,7 @@ import { createInlineWorkVerifier } from '../../../consensus/block/pow.ts'
 import { Chain } from '../../../consensus/chain/chain.ts'
 import { ChainDatabase } from '../../../consensus/chain/database.ts'
 import { UNPACED } from '../../../consensus/chain/ports.ts'
+import type { RuleBook } from '../../../consensus/chain/rule-book.ts'
 import { readUintBE } from '../../../consensus/primitives/bytes.ts'
 import type { Address } from '../../../consensus/primitives/ids.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
@@ -30,6 +31,8 @@ export interface NodeTraits {
   readonly hashesPerSecond: number
   readonly rewardTo: Address
   readonly outboundWanted: number
+  /** Absent: {@link cheapRuleBook}. */
+  readonly ruleBook?: RuleBook
   /** Wraps the node's access to the network. Liars use it. */
   readonly tamper?: (endpoint: Endpoint, dice: Dice) => Network
 }
@@ -122,7 +125,7 @@ export class SimNode {
   }
 
   async #openChain(clock: NodeTime): Promise<Chain> {
-    const ruleBook = cheapRuleBook()
+    const ruleBook = this.traits.ruleBook ?? cheapRuleBook()
     const disk = new VirtualDisk(this.store, clock, this.#around.dice.fork())
     const database = await ChainDatabase.open(disk, ruleBook, ruleBook.genesis, this.name)
     if ('code' in database) throw new Error(`${this.name}: ${database.code}`)

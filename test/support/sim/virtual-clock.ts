@@ -18,9 +18,12 @@ export class VirtualTime {
   #order = 0
   #happened = 0
   #nowMs: number
+  readonly #settled: (() => Promise<void>) | undefined
 
-  constructor(startMs: number) {
+  /** `settled` resolves when no real input or output is under way: no time passes before that. */
+  constructor(startMs: number, settled?: () => Promise<void>) {
     this.#nowMs = startMs
+    this.#settled = settled
   }
 
   /** Milliseconds, with fractions. */
@@ -51,8 +54,9 @@ export class VirtualTime {
       this.#nowMs = next.atMs
       this.#happened++
       next.run()
-      // All microtasks run before an immediate does, also those that microtasks start. There is no real I/O here.
+      // All microtasks run before an immediate does, also those that microtasks start.
       await setImmediate()
+      await this.#settled?.()
     }
     this.#nowMs = Math.max(this.#nowMs, endMs)
   }

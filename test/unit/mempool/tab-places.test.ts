@@ -1,16 +1,21 @@
 import { describe, expect, it } from 'vitest'
+import { createInlineVerifier, type SignatureVerifier } from '../../../consensus/crypto/verifier.ts'
 import type { Hash, TxId } from '../../../consensus/primitives/ids.ts'
 import type { PayloadOf, TxKind } from '../../../consensus/tx/kinds.ts'
+import { voucherMessage } from '../../../consensus/tx/tab-messages.ts'
 import type { Transaction } from '../../../consensus/tx/transaction.ts'
 import { TABS } from '../../../marketplace/ledger/tab-records.ts'
-import { type TxOptions, wallet } from '../../support/chain.ts'
+import { NATIVE_BACKEND } from '../../../src/crypto/native-backend.ts'
+import { TestChain, type TxOptions, wallet } from '../../support/chain.ts'
 import { TestMempool } from '../../support/mempool.ts'
+import { VOUCHER_KEYS } from '../../support/tab-choices.ts'
 import { tabRuleBook } from '../../support/tab-seller.ts'
 import { filled, SAMPLE, units } from '../../support/unsigned.ts'
 
 const PAYER = 1
 const SELLER = 2
 const STRANGER = 3
+const KEY = VOUCHER_KEYS[0] as (typeof VOUCHER_KEYS)[number]
 
 /** A mempool on a chain with one open tab. */
 async function withTab(parts: Parameters<typeof TestMempool.open>[0] = {}) {
@@ -22,7 +27,8 @@ async function withTab(parts: Parameters<typeof TestMempool.open>[0] = {}) {
     await test.tx(seller, 'agent_register', SAMPLE.agent_register(agent)),
     await test.tx(seller, 'tab_terms', SAMPLE.tab_terms()),
   ])
-  const open = await test.tx(wallet(PAYER), 'tab_open', SAMPLE.tab_open())
+  const voucherKey = KEY.publicKey as Hash
+  const open = await test.tx(wallet(PAYER), 'tab_open', SAMPLE.tab_open({ voucherKey }))
   await test.mine([open, await pool.pay(STRANGER, 0)])
   const make = <K extends TxKind>(from: number, kind: K, payload: PayloadOf<K>, options: TxOptions = {}) =>
     test.tx(wallet(from), kind, payload, options)
@@ -119,5 +125,50 @@ describe('a claim', () => {
     for (const from of [4, 5, 6, 7, 8]) await pool.submit(await pool.pay(from, 0, { rate: 5_000n }))
     expect(pool.mempool.get(claim.txId)).toBeDefined()
     expect([...pool.mempool.candidates()][0]).toBe(claim)
+  })
+})
+
+describe('vouchers of a claim that waits', () => {
+  /** A verifier that counts the vouchers that it is given. */
+  function counting(): SignatureVerifier & { vouchers: number } {
+    const inline = createInlineVerifier(NATIVE_BACKEND)
+    const counted = {
+      ...{ vouchers: 0, verify: inline.verify },
+      verifyTabs: async (jobs: Parameters<NonNullable<SignatureVerifier['verifyTabs']>>[0]) => {
+        counted.vouchers += jobs.length
+        return jobs.map(({ message, signature, key }) => NATIVE_BACKEND.verifyEd25519(message, signature, key))
+      },
+    }
+    return counted
+  }
+
+  it('are checked once: the block that has the claim, and no other claim with them, asks again', async () => {
+    const verifier = counting()
+    const ruleBook = tabRuleBook()
+    const test = await TestChain.open(ruleBook, undefined, { verifier })
+    const { pool, tabId, make } = await withTab({ test, ruleBook, verifier })
+    const entry = (receipts: number, isSigned = true) => {
+      const voucher = { seq: receipts, ceiling: units(9_000), context: filled<Hash>(8) }
+      const message = voucherMessage(test.chain.network, tabId, isSigned ? voucher : { ...voucher, seq: 0 })
+      const signed = { ...voucher, signature: KEY.sign(message) }
+      const counts = {
+        claimed: units(0),
+        close: false,
+        receipts,
+        failed: receipts,
+        root: filled<Hash>(7),
+        services: [],
+      }
+      return { tabId, voucher: [signed], ...counts }
+    }
+    const unknown = { ...entry(4), tabId: filled<TxId>(9) }
+    const claim = await make(SELLER, 'tab_claim', { entries: [entry(2), entry(2), entry(3, false), unknown] })
+    expect(await pool.submit(claim)).toBeNull()
+    expect(verifier.vouchers).toBe(2)
+    await test.mine([claim])
+    expect(test.chain.database.get(TABS, tabId)?.receipts).toBe(2)
+    expect(verifier.vouchers).toBe(2)
+    await test.mine([await make(SELLER, 'tab_claim', { entries: [entry(2), { ...entry(5), failed: 3 }] })])
+    expect(test.chain.database.get(TABS, tabId)?.receipts).toBe(5)
   })
 })

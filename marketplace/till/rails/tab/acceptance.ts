@@ -16,10 +16,11 @@ import { workBlocks } from '../native/quote.ts'
 import type { BadVouchers } from './bad-vouchers.ts'
 import type { Deposits } from './deposits.ts'
 import { NEW_WINDOW, nextSeqOf, standingOf } from './seq-window.ts'
-import { TAB_MARGIN_BLOCKS } from './settings.ts'
+import { TAB_IN_FLIGHT_MAX, TAB_MARGIN_BLOCKS, UNCHARGED } from './settings.ts'
 import type { HeldVoucher, TabPaidCall } from './tab-call.ts'
-import type { PriceInForce, TabPrices } from './tab-price.ts'
+import { type PriceInForce, priceOfRequest, type TabPrices } from './tab-price.ts'
 import type { AnsweredTabRow, ReservedTabCall, TabCallRow, TabRow, TabStore } from './tab-store.ts'
+import type { VoucherChecks } from './voucher-checks.ts'
 
 /** What is compared between a call on a tab and a call in the store. */
 export interface TabIdentity extends Identity {
@@ -43,6 +44,9 @@ export interface AcceptanceParts {
   readonly prices: TabPrices
   readonly deposits: Deposits
   readonly bad: BadVouchers
+  readonly checks: Pick<VoucherChecks, 'verdictOn'>
+  /** Calls on a tab that this process works on. */
+  readonly underWay: (tabId: TxId) => number
 }
 
 type TabVerdict = Verdict<TabCallRow, AnsweredTabRow>
@@ -53,7 +57,10 @@ export function heldVoucher({ call, identity }: Pick<TabOrder, 'call' | 'identit
   return { seq, ceiling, context: identity.context, signature: toHex(signature) }
 }
 
-/** How a call stands whose number is not taken: the cheap checks come first, and the signature last. */
+/**
+ * How a call stands whose number is not taken. What the chain shows is told to anyone; what the seller knows of the tab only to its payer,
+ * so the signature comes before that, and the request last.
+ */
 export function judgeTabCall(parts: AcceptanceParts, order: TabOrder): TabVerdict {
   const { call, offer, asked } = order
   const { tabId, transaction } = call.payment
@@ -65,13 +72,20 @@ export function judgeTabCall(parts: AcceptanceParts, order: TabOrder): TabVerdic
   const tab = chain.database.get(TABS, tabId)
   if (tab === undefined) return told(fault('tabcall/unknown', { tabId }))
   const row = store.peek(tabId)
-  const unfit = whyNoTab(parts, { tabId, tab, row }, offer.definition.timeoutMs) ?? whyNoSeq(order, row)
+  const known = { tabId, tab, row }
+  const unfit =
+    whyNoTab(parts, known, offer.definition.timeoutMs) ??
+    whyNotSigned(parts, order) ??
+    whyTooMany(parts, known) ??
+    whyNoSeq(order, row)
   if (unfit !== null) return told(unfit)
   const { serviceId } = offer.definition
-  const price = parts.prices.inForce(serviceId)
-  if (price === null) return told(fault('service/unavailable', { serviceId, reason: reasonOf(parts, order) }))
+  const perCall = parts.prices.inForce(serviceId)
+  if (perCall === null) return told(fault('service/unavailable', { serviceId, reason: reasonOf(parts, order) }))
+  const price = priceOfRequest(perCall, offer.definition, asked.input)
   const { charged = 0n, reserved = 0n } = row ?? {}
-  const sum = (tab.claimed > charged ? tab.claimed : charged) + reserved + price.amount
+  const used = (tab.claimed > charged ? tab.claimed : charged) + reserved
+  const sum = used + price.amount
   const short = whyTooLow(order, { tab, row, sum })
   if (short !== null) return told(short)
   const limit = parts.deposits.limitOf(tabId, tab, sum)
@@ -79,8 +93,10 @@ export function judgeTabCall(parts: AcceptanceParts, order: TabOrder): TabVerdic
     const why = unconfirmed(tabId, limit.confirmations, limit.needed)
     return transaction === null ? told(why) : { is: 'wait', why }
   }
-  const refused = shop.whyNotServed(offer, asked) ?? whyNotSigned(parts, order, tab)
+  const refused = shop.whyNotServed(offer, asked)
   if (refused !== null) return told(refused)
+  if (used - tab.claimed >= parts.deposits.unclaimedMost)
+    return { is: 'wait', why: fault('tabcall/unclaimed', { tabId }) }
   // Counted in this step, since other calls that waited for this block are judged right after.
   parts.deposits.take(tabId, tab, sum)
   return { is: 'take', claim: newCall(parts, order, { tab, price }) }
@@ -113,6 +129,16 @@ export function whyNoTab(
     return fault('tabcall/expiring', { tabId, dueAt: tab.expiresAt })
   const lost = row?.lostReceipt ?? 0
   return lost > tab.receipts ? fault('tabcall/rolled-back', { tabId, receipt: lost }) : null
+}
+
+/** Why a tab takes no more calls for now: too many are under way, or were free. */
+function whyTooMany({ chain: { head }, underWay }: AcceptanceParts, { tabId, tab, row }: KnownTab): Fault | null {
+  if (underWay(tabId) >= TAB_IN_FLIGHT_MAX) return fault('tabcall/in-flight', { tabId, most: TAB_IN_FLIGHT_MAX })
+  const { receipts = 0, uncharged = 0 } = row ?? {}
+  const { atFirst, perCharged, blocksEach } = UNCHARGED
+  const byAge = Math.floor((head.header.height - tab.openedAt) / blocksEach)
+  const most = atFirst + perCharged * (receipts - uncharged) + byAge
+  return uncharged > most ? fault('tabcall/too-many-failed', { tabId, failed: uncharged, most }) : null
 }
 
 /** The fault of a call that needs more confirmations of its tab. */
@@ -181,9 +207,14 @@ function reasonOf({ prices }: AcceptanceParts, { offer }: TabOrder): string {
   return 'reason' in quoted ? quoted.reason : 'nothing was quoted'
 }
 
-function whyNotSigned({ chain, backend, bad }: AcceptanceParts, order: TabOrder, tab: Tab): Fault | null {
+/** Why the voucher of a call is not one of the tab's payer; null if it is. */
+export function whyNotSigned({ chain, backend, bad, checks }: AcceptanceParts, order: TabOrder): Fault | null {
   const { payment, from } = order.call
   const { tabId, voucher } = payment
+  const tab = chain.database.get(TABS, tabId)
+  if (tab === undefined) return fault('tabcall/unknown', { tabId })
+  const verdict = checks.verdictOn(order)
+  if (verdict !== undefined) return verdict ? null : fault('tabcall/signature', { tabId })
   const waitMs = bad.waitMs(tabId, from)
   if (waitMs > 0) return fault('tabcall/failing', { seconds: Math.ceil(waitMs / 1_000) })
   const message = voucherMessage(chain.network, tabId, { ...voucher, context: order.identity.context })

@@ -28,12 +28,11 @@ export function endOf(call: ReservedTabCall, outcome: Result<string>, { definiti
 
 /** Never more than the price that was reserved. */
 function chargeOf(
-  { price, priceUsdMicros }: ReservedTabCall,
-  definition: Pick<ServiceDefinition, 'chargeUsdMicros'> | undefined,
+  { price }: ReservedTabCall,
+  definition: Pick<ServiceDefinition, 'usedOnTab'> | undefined,
   json: string,
 ): Amount {
   const most = amount(BigInt(price))
-  const micros = definition?.chargeUsdMicros?.(JSON.parse(json))
-  const full = BigInt(priceUsdMicros)
-  return micros === undefined || micros >= full ? most : amount(mulDivUp(most, micros, full))
+  const used = definition?.usedOnTab?.(JSON.parse(json))
+  return used === undefined || used.times >= used.of ? most : amount(mulDivUp(most, used.times, used.of))
 }

@@ -5,7 +5,6 @@ import type { ServiceDefinition } from '../../../services/service.ts'
 import { ClaimsAway, runsOf } from '../../claim-store.ts'
 import type { Ended, Settled, Steps, Verdict } from '../../rail.ts'
 import { RUNS_MAX } from '../../settings.ts'
-import type { Shop } from '../../shop.ts'
 import { endOf } from './call-end.ts'
 import { CommitGroups } from './commit-groups.ts'
 import {
@@ -21,7 +20,6 @@ import {
 /** What a {@link CallWork} works with. */
 export interface CallWorkParts {
   readonly store: TabStore
-  readonly shop: Shop
   readonly clock: Clock
   readonly timers: Timers
   readonly seal: SealCall
@@ -38,6 +36,8 @@ export class CallWork {
   readonly #commits: CommitGroups
   /** Work that has ended well and is to be committed. */
   readonly #worked = new WeakMap<TabCallRow, EndedTabCall>()
+  /** What does the work of the calls under way. */
+  readonly #definitions = new WeakMap<TabCallRow, ServiceDefinition>()
 
   constructor(parts: CallWorkParts) {
     this.#parts = parts
@@ -45,9 +45,11 @@ export class CallWork {
   }
 
   /** The call with its work begun, for the first time or again. */
-  begun(call: TabCallRow): TabCallRow {
+  begun(call: TabCallRow, definition: ServiceDefinition): TabCallRow {
     const reserved = call as ReservedTabCall
-    return { ...reserved, state: 'executing', startedAtMs: this.#parts.clock.now(), runs: runsOf(call) }
+    const begun = { ...reserved, state: 'executing', startedAtMs: this.#parts.clock.now(), runs: runsOf(call) } as const
+    this.#definitions.set(begun, definition)
+    return begun
   }
 
   /** The place of the work is free while its end is written: as many calls as end may share a write. */
@@ -67,9 +69,9 @@ export class CallWork {
 
   /** A failure is written at once; a result once the work has given up its place. */
   async end(call: TabCallRow, outcome: Result<string>): Promise<Ended<TabCallRow>> {
-    const { clock, shop, isAbandoned } = this.#parts
+    const { clock, isAbandoned } = this.#parts
     if (isAbandoned()) return null
-    const definition = shop.offer(call.serviceId)?.definition
+    const definition = this.#definitions.get(call)
     const ended = endOf(call as ReservedTabCall, outcome, { definition, nowMs: clock.now() })
     if (!outcome.ok) return this.#committed(ended)
     this.#worked.set(call, ended)

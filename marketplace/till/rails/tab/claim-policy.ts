@@ -1,6 +1,7 @@
 import type { TxId } from '../../../../consensus/primitives/ids.ts'
 import type { Tab } from '../../../ledger/tab-records.ts'
 import { dueHeight } from '../../../ledger/tab-records.ts'
+import { ENTRY_RECEIPTS_MAX } from './claim-entries.ts'
 import { TAB_MARGIN_BLOCKS } from './settings.ts'
 
 /** A tab that a claim may be due for, as chain and store show it. */
@@ -23,8 +24,8 @@ export interface ClaimMoment {
   /** Height of the head. */
   readonly height: number
   readonly nowMs: number
-  /** What a claim of so many tabs costs now. */
-  readonly fee: (tabs: number) => bigint
+  /** What a claim of so many entries costs now. */
+  readonly fee: (entries: number) => bigint
   /** The most that may be unclaimed on one tab before it takes no more calls; null if there is no such bound. */
   readonly riskLimit: bigint | null
 }
@@ -47,9 +48,9 @@ const AGE_LATE_MS = 6 * 3_600_000
  */
 export function claimsDue(candidates: readonly ClaimCandidate[], moment: ClaimMoment): readonly ClaimOrder[] {
   const open = candidates.filter(({ tab }) => moment.height + 1 < dueHeight(tab))
-  const ready = open.filter((one) => isNew(one) && one.unclaimed >= moment.fee(1) && isReady(one, moment))
+  const ready = open.filter((one) => isNew(one) && one.unclaimed >= moment.fee(entriesOf(one)) && isReady(one, moment))
   const worth = worthFrom(ready, moment)
-  const due = new Set(ready.filter((one) => isUrgent(one, moment) || one.unclaimed >= worth || isAged(one, moment)))
+  const due = new Set(ready.filter((one) => isUrgent(one, moment) || worthOf(one) >= worth || isAged(one, moment)))
   return open
     .filter((one) => mayClose(one) || due.has(one))
     .sort((a, b) => place(a, moment) - place(b, moment) || larger(a.unclaimed, b.unclaimed))
@@ -64,9 +65,19 @@ function mayClose({ refundAsked, isBusy }: ClaimCandidate): boolean {
   return refundAsked && !isBusy
 }
 
+/** Entries that a claim of the tab takes at least. */
+function entriesOf({ receipts }: ClaimCandidate): number {
+  return Math.max(1, Math.ceil(receipts / ENTRY_RECEIPTS_MAX))
+}
+
+/** What one entry of the tab brings. */
+function worthOf(one: ClaimCandidate): bigint {
+  return one.unclaimed / BigInt(entriesOf(one))
+}
+
 /** The least value at which the tabs above it, claimed together, are each worth a hundred times their share of the fee. */
 function worthFrom(ready: readonly ClaimCandidate[], { fee }: ClaimMoment): bigint {
-  const values = ready.map(({ unclaimed }) => unclaimed).sort(larger)
+  const values = ready.map(worthOf).sort(larger)
   const together = values.findLastIndex((value, i) => value * BigInt(i + 1) >= FEES_WORTH * fee(i + 1))
   return values[together] ?? FEES_WORTH * fee(1)
 }

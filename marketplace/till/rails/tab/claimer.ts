@@ -17,7 +17,7 @@ import type { Sender } from '../native/sender.ts'
 import { EntryBuilder } from './claim-entries.ts'
 import { claimFee } from './claim-fee.ts'
 import { type ClaimCandidate, type ClaimMoment, type ClaimOrder, claimsDue, feeBudget } from './claim-policy.ts'
-import { MinedClaims } from './mined-claims.ts'
+import { keepOnly, MinedClaims } from './mined-claims.ts'
 import { TabEnds } from './tab-ends.ts'
 import { isTab, type TabClaimRow, type TabRow, type TabStore } from './tab-store.ts'
 
@@ -106,6 +106,7 @@ export class Claimer {
     if (!shop.maySettle) return shop.agent === undefined ? undefined : onFault(fault('tab/foreign'))
     const waiting = await this.#waiting()
     const rows = (await store.unclaimed()).filter(isTab)
+    keepOnly(this.#oldest, new Set(rows.map(({ tabId }) => tabId)))
     await this.#mined.note(rows)
     await this.#ends.note(rows)
     const taken = new Set(waiting.flatMap(({ entries }) => entries.map(({ tabId }) => tabId)))
@@ -119,7 +120,9 @@ export class Claimer {
   async #waiting(): Promise<readonly TabClaimRow[]> {
     const { chain, store, sender, sink } = this.#deps
     const waiting: TabClaimRow[] = []
-    for (const row of await store.claims()) {
+    const claims = await store.claims()
+    this.#mined.keep(claims)
+    for (const row of claims) {
       const minedAt = chain.database.location(row.txId)?.height
       if (minedAt !== undefined) {
         this.#mined.judge(row, minedAt)

@@ -2,16 +2,19 @@ import type { Chain } from '../../../../consensus/chain/chain.ts'
 import { epochOf } from '../../../../consensus/ledger/epoch.ts'
 import { OUTCOME_OK } from '../../../../consensus/ledger/outcome.ts'
 import { decodeReceipt } from '../../../../consensus/ledger/receipt.ts'
-import { type Amount, amount, subtractProven, ZERO } from '../../../../consensus/primitives/amount.ts'
+import { AMOUNT_MAX, type Amount, amount, subtractProven, ZERO } from '../../../../consensus/primitives/amount.ts'
 import type { BlockId, TxId } from '../../../../consensus/primitives/ids.ts'
-import type { Tab } from '../../../ledger/tab-records.ts'
+import type { Transaction } from '../../../../consensus/tx/transaction.ts'
+import { TABS, type Tab } from '../../../ledger/tab-records.ts'
 import { confirmationsFor, type MarketSettings } from '../../settings.ts'
+import type { Shop } from '../../shop.ts'
 import type { ValueAtRisk } from '../native/payment.ts'
 import type { NativePriceSource } from '../native/price.ts'
 
 /** What the risk of deposits is judged by. */
 export interface DepositParts {
   readonly chain: Chain
+  readonly shop: Pick<Shop, 'operator'>
   readonly price: NativePriceSource
   readonly settings: MarketSettings
   /** Shared with the other rails of the seller: one reorganisation takes the payments of all. */
@@ -43,6 +46,7 @@ export interface DepositLimit {
 /** Knows how much of a deposit a seller may rely on, by the depth of the opening and of the top-ups. */
 export class Deposits {
   readonly #parts: DepositParts
+  #unclaimed: { readonly headId: BlockId; readonly most: Amount } | null = null
   /** Top-ups of the blocks that are not deep enough for any value. */
   #topUps: readonly TopUp[] = []
 
@@ -69,6 +73,21 @@ export class Deposits {
     }
     const known = new Set(this.#topUps.map(({ txId }) => txId))
     this.#topUps = [...found.filter(({ txId }) => !known.has(txId)), ...this.#topUps]
+  }
+
+  /**
+   * The most that may be charged on one tab and not claimed: the highest value that some depth makes safe. A payer that closes while no
+   * claim gets in takes no more than that.
+   */
+  get unclaimedMost(): Amount {
+    const { chain, settings, price } = this.#parts
+    const { id, header } = chain.head
+    if (this.#unclaimed?.headId !== id) {
+      const micros = highestStep(settings)
+      const units = price.priceOfMicros(micros, epochOf(header.height, chain.ruleBook.at(header.height).market))
+      this.#unclaimed = { headId: id, most: units ?? amount(AMOUNT_MAX) }
+    }
+    return this.#unclaimed?.most as Amount
   }
 
   /** Whether `used` base units in all may be relied on; if not, the confirmations that are missing. */
@@ -101,6 +120,8 @@ export class Deposits {
     if (this.#topUps.length > 0)
       for (const topUp of this.#topUps.filter((one) => one.tabId === tabId && one.minedAt >= oldest).toReversed()) {
         above = subtractProven(above, topUp.amount)
+        // What came in one block is one layer: a payer can split a deposit into thousands.
+        if (layers.at(-1)?.minedAt === topUp.minedAt) layers.pop()
         layers.push({ ...topUp, above })
       }
     if (tab.openedAt >= oldest) layers.push({ txId: tabId, minedAt: tab.openedAt, above: ZERO })
@@ -115,9 +136,7 @@ export class Deposits {
   /** Base units that may be risked at this depth, beside what other payments of the same block risk. */
   #mayRisk({ txId, minedAt }: Layer, confirmations: number): bigint {
     const { atRisk, settings, price, chain } = this.#parts
-    const steps = settings.confirmationSteps.filter((step) => step.confirmations <= confirmations)
-    const bound = steps.reduce((most, { belowUsdMicros }) => (belowUsdMicros > most ? belowUsdMicros : most), 0n)
-    const room = bound - 1n - atRisk.withOneMore(txId, minedAt, 0n)
+    const room = highestStep(settings, confirmations) - 1n - atRisk.withOneMore(txId, minedAt, 0n)
     if (room <= 0n) return 0n
     const units = price.priceOfMicros(room, epochOf(minedAt, chain.ruleBook.at(minedAt).market))
     // The price rounds up: one unit less is surely worth no more than the room.
@@ -130,8 +149,14 @@ export class Deposits {
   }
 
   #topUpsOf(blockId: BlockId, minedAt: number): readonly TopUp[] {
-    const { database } = this.#parts.chain
-    const funds = (database.block(blockId)?.transactions ?? []).filter(({ body }) => body.kind === 'tab_fund')
+    const { chain, shop } = this.#parts
+    const { database } = chain
+    const isOwn = ({ body }: Transaction): boolean => {
+      const tab = body.kind === 'tab_fund' ? database.get(TABS, body.payload.tabId) : null
+      // A tab that has ended can come back in a reorganisation.
+      return tab !== null && (tab === undefined || tab.agentId === shop.operator.agentId)
+    }
+    const funds = (database.block(blockId)?.transactions ?? []).filter(isOwn)
     if (funds.length === 0) return []
     const failed = new Set<TxId>()
     for (const bytes of database.receipts(blockId) ?? []) {
@@ -143,4 +168,10 @@ export class Deposits {
       return [{ txId, minedAt, ...body.payload }]
     })
   }
+}
+
+/** The highest value that needs at most so many confirmations, in millionths of a dollar. */
+function highestStep({ confirmationSteps }: MarketSettings, within = Number.POSITIVE_INFINITY): bigint {
+  const steps = confirmationSteps.filter(({ confirmations }) => confirmations <= within)
+  return steps.reduce((most, { belowUsdMicros }) => (belowUsdMicros > most ? belowUsdMicros : most), 0n)
 }

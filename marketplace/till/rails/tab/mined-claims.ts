@@ -54,7 +54,8 @@ export class MinedClaims {
 
   async note(rows: readonly TabRow[]): Promise<void> {
     const known = new Set(rows.map(({ tabId }) => tabId))
-    for (const tabId of this.#reached.keys()) if (!known.has(tabId)) this.#reached.delete(tabId)
+    keepOnly(this.#reached, known)
+    keepOnly(this.#failedAt, known)
     for (const row of rows) await this.#note(row)
   }
 
@@ -70,6 +71,11 @@ export class MinedClaims {
     const final = before === undefined || receipts < before.receipts ? finalReceipts : before.receipts
     if (receipts > final) this.#reached.set(tabId, { receipts, since: height })
     else this.#reached.delete(tabId)
+  }
+
+  /** Forgets claims that are not kept any more. */
+  keep(claims: readonly Pick<TabClaimRow, 'txId'>[]): void {
+    keepOnly(this.#judged, new Set(claims.map(({ txId }) => txId)))
   }
 
   /** Looks once at what became of a mined claim. */
@@ -94,4 +100,9 @@ export class MinedClaims {
     const at = this.#failedAt.get(tabId)
     return at !== undefined && this.#chain.head.header.height < at + RETRY_BLOCKS
   }
+}
+
+/** Deletes all that is not in `known`. */
+export function keepOnly(kept: Map<TxId, unknown> | Set<TxId>, known: ReadonlySet<TxId>): void {
+  for (const id of kept.keys()) if (!known.has(id)) kept.delete(id)
 }

@@ -1,7 +1,10 @@
 import type { Chain } from '../../../../consensus/chain/chain.ts'
 import { epochOf, lastHeightOfPrice } from '../../../../consensus/ledger/epoch.ts'
+import { amount, mulDivUp } from '../../../../consensus/primitives/amount.ts'
 import type { BlockId, ServiceId } from '../../../../consensus/primitives/ids.ts'
+import type { Result } from '../../../../consensus/primitives/result.ts'
 import { priceInEpoch, type Service } from '../../../ledger/agents.ts'
+import type { ServiceDefinition } from '../../../services/service.ts'
 import type { PriceBounds } from '../../settings.ts'
 import type { Shop } from '../../shop.ts'
 import { type NativePriceSource, notQuoted, priceIn } from '../native/price.ts'
@@ -22,6 +25,18 @@ export interface Unpriced {
 
 /** What a call is charged at most, in base units and in millionths of a dollar. */
 export type PriceInForce = Pick<TabPrice, 'amount' | 'priceUsdMicros'>
+
+/** The most that one request costs, by the price of its service. A request that cannot be used has the price itself. */
+export function priceOfRequest<P extends PriceInForce>(
+  price: P,
+  { mostOnTab }: ServiceDefinition,
+  input: Result<unknown>,
+): P {
+  if (mostOnTab === undefined || !input.ok) return price
+  const { times, of } = mostOnTab(input.value)
+  const part = (whole: bigint): bigint => mulDivUp(whole, times, of)
+  return { ...price, amount: amount(part(price.amount)), priceUsdMicros: part(price.priceUsdMicros) }
+}
 
 interface Priced {
   readonly quoted: TabPrice | Unpriced

@@ -1,11 +1,13 @@
 import { type Pacer, runPaced } from '../../../../consensus/chain/ports.ts'
 import type { SignatureBackend } from '../../../../consensus/crypto/hybrid.ts'
+import type { Amount } from '../../../../consensus/primitives/amount.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import type { TxId } from '../../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
 import { requestCommitment } from '../../../../consensus/tx/request-hash.ts'
 import { TAB_TERMS_TABLE, TABS } from '../../../ledger/tab-records.ts'
 import type { ServiceDefinition } from '../../../services/service.ts'
+import { addTo } from '../../client-counts.ts'
 import type { Caller } from '../../failing-callers.ts'
 import type { Ended, Gate, Held, Rail, Settled, Steps, Task, Verdict } from '../../rail.ts'
 import type { TransactionSink } from '../../shop.ts'
@@ -21,16 +23,19 @@ import {
   type TabIdentity,
   type TabOrder,
   whyNoTab,
+  whyNotSigned,
 } from './acceptance.ts'
 import { BadVouchers } from './bad-vouchers.ts'
 import { answerOf, CallWork, takenCall, whyNotRunAgain } from './call-work.ts'
 import { Deposits } from './deposits.ts'
+import { TAB_IN_FLIGHT_MAX } from './settings.ts'
 import type { SignedTabReceipt, TabPaidCall, TabPrice, TabQuery, TabState } from './tab-call.ts'
 import { TAB_CALLS, TabDesk } from './tab-desk.ts'
 import { TabPrices, type Unpriced } from './tab-price.ts'
 import { type ReceiptSigner, sealer } from './tab-receipts.ts'
 import { lostReceipt, whyNoQuery } from './tab-signatures.ts'
 import { type AnsweredTabRow, callIdOf, isTab, type TabCallRow, type TabStore } from './tab-store.ts'
+import { type VerifyLater, VoucherChecks } from './voucher-checks.ts'
 
 /** What the tab rail works with. */
 export interface TabRailDependencies extends Omit<TillDependencies<TabCallRow>, 'store'> {
@@ -39,6 +44,7 @@ export interface TabRailDependencies extends Omit<TillDependencies<TabCallRow>, 
   readonly price: NativePriceSource
   readonly signer: ReceiptSigner
   readonly backend: Pick<SignatureBackend, 'verifyEd25519'>
+  readonly verifyLater?: VerifyLater
   /** Shared with the native rail: one reorganisation takes the payments of both. */
   readonly atRisk: ValueAtRisk
   readonly pacer: Pacer
@@ -56,15 +62,24 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
   readonly beginsPatiently = true
   readonly till: Till<TabPaidCall, TabCallRow, TabIdentity, AnsweredTabRow>
   readonly #deps: TabRailDependencies
+  /** Bounds the signatures of strangers: of vouchers, queries and receipts. */
+  readonly signatures: BadVouchers
   readonly #parts: AcceptanceParts
+  readonly #checks: VoucherChecks
   readonly #work: CallWork
+  readonly #underWay = new Map<string, number>()
 
   constructor(dependencies: TabRailDependencies) {
     this.#deps = dependencies
     const { chain, store, clock, signer } = dependencies
     const deposits = new Deposits(dependencies)
     const prices = new TabPrices(dependencies)
-    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad: new BadVouchers(clock) }
+    this.signatures = new BadVouchers(clock)
+    const bad = this.signatures
+    const checks = new VoucherChecks({ ...dependencies, bad })
+    const underWay = (tabId: TxId): number => this.#underWay.get(tabId) ?? 0
+    this.#checks = checks
+    this.#parts = { ...dependencies, receiptKey: signer.key, deposits, prices, bad, checks, underWay }
     const isAbandoned = (): boolean => this.till.isAbandoned
     this.#work = new CallWork({ ...dependencies, seal: sealer(signer, chain.network), isAbandoned })
     this.till = new Till({ ...dependencies, store: new TabDesk(store, chain, deposits) }, this)
@@ -77,12 +92,17 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     return { id: callIdOf({ tabId, seq: voucher.seq }), context }
   }
 
-  /** A client that has a newer receipt of this seller than the store stops the tab. */
-  async named({ call }: TabOrder): Promise<Result<Settled<AnsweredTabRow>> | null> {
-    const { tabId, lastReceipt } = call.payment
-    if (lastReceipt === undefined) return null
-    const lost = await lostReceipt(this.#deps, tabId, lastReceipt)
-    if (lost === null) return null
+  /** A client that has a newer receipt of this seller than the store stops the tab. Else the voucher is checked ahead. */
+  async named(order: TabOrder, turn: number): Promise<Result<Settled<AnsweredTabRow>> | null> {
+    if (turn > 0) return null
+    const { from, payment } = order.call
+    const { tabId, lastReceipt } = payment
+    const parts = { ...this.#deps, bad: this.signatures }
+    const lost = lastReceipt === undefined ? null : await lostReceipt(parts, { tabId, from }, lastReceipt)
+    if (lost === null) {
+      await this.#checks.ahead(order)
+      return null
+    }
     await this.#deps.store.mark(tabId, { lostReceipt: lost })
     return fail(fault('tabcall/rolled-back', { tabId, receipt: lost }))
   }
@@ -98,7 +118,8 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const { ceiling, context, signature } = heldVoucher(order)
     const { voucher } = claim
     const isSame = voucher.context === context && voucher.ceiling === ceiling && voucher.signature === signature
-    return isSame ? null : seqUsed(claim, this.#deps.store.peek(claim.tabId))
+    if (isSame) return null
+    return whyNotSigned(this.#parts, order) ?? seqUsed(claim, this.#deps.store.peek(claim.tabId))
   }
 
   underWay({ call }: TabOrder): Fault {
@@ -114,7 +135,8 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     return ended.ok ? answerOf(ended.value as AnsweredTabRow, replayed) : ended
   }
 
-  mayBegin(call: TabCallRow, { definition: { serviceId, timeoutMs } }: Task): Gate<TabCallRow> {
+  mayBegin(call: TabCallRow, { definition }: Task): Gate<TabCallRow> {
+    const { serviceId, timeoutMs } = definition
     if (this.till.isStopped) return { is: 'later', ms: null }
     const { chain, shop, store } = this.#deps
     const { tabId } = call
@@ -124,15 +146,23 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     if (reason !== null) return { is: 'refused', cause: fault('service/unavailable', { serviceId, reason }) }
     const cause = whyNoTab(this.#parts, { tabId, tab, row: store.peek(tabId) }, timeoutMs)
     if (cause !== null) return { is: 'refused', cause }
-    return { is: 'open', begun: this.#work.begun(call) }
+    return { is: 'open', begun: this.#work.begun(call, definition) }
   }
 
   worked({ definition }: Task, caller: Caller, outcome: Result<string>): void {
     this.#deps.workshop.ended(definition, caller, outcome)
   }
 
-  carry(call: TabCallRow, steps: Steps<TabCallRow>): Promise<Ended<TabCallRow>> {
-    return this.#work.carry(steps, this.goesOn(call))
+  async carry(call: TabCallRow, steps: Steps<TabCallRow>, order: TabOrder | null): Promise<Ended<TabCallRow>> {
+    const { tabId } = call
+    // Calls that waited for one block are all judged before the first of them begins.
+    if (order !== null && this.#parts.underWay(tabId) >= TAB_IN_FLIGHT_MAX) return null
+    addTo(this.#underWay, tabId, 1)
+    try {
+      return await this.#work.carry(steps, this.goesOn(call))
+    } finally {
+      addTo(this.#underWay, tabId, -1)
+    }
   }
 
   end(call: TabCallRow, outcome: Result<string>): Promise<Ended<TabCallRow>> {
@@ -173,6 +203,11 @@ export class TabRail implements Rail<TabPaidCall, TabCallRow, TabIdentity, Answe
     const { voucher = null, lastReceipt = null } = row ?? {}
     const nextSeq = nextSeqIn(store.peek(tabId) ?? row)
     return { tabId, deposit, claimed, expiresAt, closesAt, charged, receipts, nextSeq, voucher, lastReceipt }
+  }
+
+  /** The most that may be charged on one tab and not claimed. */
+  get unclaimedMost(): Amount {
+    return this.#parts.deposits.unclaimedMost
   }
 
   /** What one call costs now, or why it has no price. */

@@ -64,6 +64,7 @@ function after(tab: TabRow, { seq, price, charge, signed }: Sealed): TabRow {
     charged: add(tab.charged, charge),
     reserved: subtractProven(tab.reserved, price as TabRow['reserved']),
     receipts: tab.receipts + 1,
+    uncharged: tab.uncharged + (charge === 0n ? 1 : 0),
     window: withUsed(tab.window, seq),
     lastReceipt: signed,
   }

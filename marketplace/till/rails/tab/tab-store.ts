@@ -15,6 +15,8 @@ export interface TabRow {
   readonly reserved: Amount
   /** Receipts given: the `n` of the last one. */
   readonly receipts: number
+  /** How many of them are for calls that were charged nothing, mostly because they failed. */
+  readonly uncharged: number
   readonly window: SeqWindow
   /** Highest number of a call that was ever taken; 0 before the first. */
   readonly seqMax: number
@@ -171,7 +173,7 @@ export interface TabStore {
   dropClaim(txId: TxId): Promise<void>
 
   /**
-   * Deletes results that ended before `beforeMs` and whose receipts are final or whose tab has ended, then the oldest beyond `bytesMax`;
+   * Deletes results that ended before `beforeMs` and whose receipts are final or whose tab has ended, then those that `beyondBytes` names;
    * and everything of tabs that ended before `beforeMs`. Returns the number of results.
    */
   prune(beforeMs: number, bytesMax: number): Promise<number>

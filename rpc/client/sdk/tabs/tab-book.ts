@@ -1,3 +1,4 @@
+import { isChatText } from '../../../../marketplace/services/text/chat-line.ts'
 import { isSameReceipt } from './tab-receipts.ts'
 import type { CallNote, OpeningNote, StopNote, TabEvidence, TabNote, TabReceiptJson } from './tab-types.ts'
 
@@ -19,8 +20,10 @@ export class TabBook {
   isOver = false
   /** The highest ceiling that was signed. */
   signed = 0n
-  /** Where a wallet without notes began. */
-  base = { charged: 0n, receipts: 0 }
+  /** Where a wallet without notes began. Calls of an earlier process may be under way up to `ceiling`. */
+  base = { charged: 0n, receipts: 0, ceiling: 0n }
+  /** Top-ups that were sent and not refused. */
+  readonly funds = new Map<string, bigint>()
   /** Whether this client made the tab, or has agreed to how it stands. */
   isSettled = false
   /**
@@ -33,9 +36,11 @@ export class TabBook {
   /** What a service cost when this tab first called it. */
   readonly firstPrices = new Map<string, bigint>()
   readonly #bySeq = new Map<number, TabReceiptJson>()
+  readonly #contexts = new Set<string>()
   readonly #free = new Set<number>()
   #nextSeq = SEQ_FIRST
   #resolved = 0n
+  #receiptsMax = 0
   #read = 0
 
   /** Takes notes that it has not seen. They must be all notes of the tab from the first one on. */
@@ -56,7 +61,8 @@ export class TabBook {
 
   /** The most that the seller may say was charged. */
   get bound(): bigint {
-    return this.charged + this.pending
+    const { charged, ceiling } = this.base
+    return this.charged + this.pending + (ceiling > charged ? ceiling - charged : 0n)
   }
 
   /** The most that the seller may say was charged if it did not serve a call. */
@@ -70,7 +76,22 @@ export class TabBook {
 
   /** Highest receipt number that is known. */
   get receiptsKnown(): number {
-    return Math.max(this.base.receipts, ...this.receipts.keys())
+    return Math.max(this.base.receipts, this.#receiptsMax)
+  }
+
+  /** Sum of the opening and of all top-ups, as far as these notes know them. */
+  get deposited(): bigint {
+    return [...this.funds.values()].reduce((sum, units) => sum + units, BigInt(this.opening?.deposit ?? 0))
+  }
+
+  /** Whether a call with this context was ever noted here. Another copy of the wallet has calls of its own. */
+  hasCalled(context: string): boolean {
+    return this.#contexts.has(context)
+  }
+
+  /** Whether all calls of the tab are in these notes. */
+  get isWhole(): boolean {
+    return this.opening?.tx !== null
   }
 
   /** The newest receipt and its sum. */
@@ -150,6 +171,9 @@ export class TabBook {
         this.opening ??= note
         if (note.tx !== null) this.isSettled = true
         break
+      case 'fund':
+        this.funds.set(note.txId, BigInt(note.amount))
+        break
       case 'call':
         this.#call(note)
         break
@@ -160,7 +184,7 @@ export class TabBook {
         this.#refuse(note.context, note.code)
         break
       case 'base':
-        this.base = { charged: BigInt(note.charged), receipts: note.receipts }
+        this.base = { charged: BigInt(note.charged), receipts: note.receipts, ceiling: BigInt(note.ceiling) }
         this.isSettled = true
         this.#resolved = this.#sumBehindBase()
         this.signed = BigInt(note.ceiling) > this.signed ? BigInt(note.ceiling) : this.signed
@@ -176,6 +200,7 @@ export class TabBook {
   }
 
   #refuse(context: string, code: string): void {
+    this.funds.delete(context)
     const call = this.unresolved.get(context)
     if (call === undefined) return
     this.unresolved.delete(context)
@@ -184,17 +209,21 @@ export class TabBook {
   }
 
   #call(call: CallNote): void {
-    const { seq, ceiling, serviceId, amount, context } = call
+    const { seq, ceiling, serviceId, amount, context, signature } = call
+    this.#contexts.add(context)
     if (!this.#bySeq.has(seq)) this.unresolved.set(context, call)
     this.#free.delete(seq)
     this.skipTo(seq + 1)
-    if (BigInt(ceiling) > this.signed) this.signed = BigInt(ceiling)
-    if (!this.firstPrices.has(serviceId)) this.firstPrices.set(serviceId, BigInt(amount))
+    // A draft has no signature yet, and may never get one.
+    if (signature !== '' && BigInt(ceiling) > this.signed) this.signed = BigInt(ceiling)
+    // Each chat has a price of its own.
+    if (!isChatText(call.request) && !this.firstPrices.has(serviceId)) this.firstPrices.set(serviceId, BigInt(amount))
   }
 
   #receipt(receipt: TabReceiptJson): void {
     if (this.receipts.has(receipt.n)) return
     this.receipts.set(receipt.n, receipt)
+    this.#receiptsMax = Math.max(this.#receiptsMax, receipt.n)
     this.#bySeq.set(receipt.seq, receipt)
     for (const { seq, context } of this.unresolved.values()) if (seq === receipt.seq) this.unresolved.delete(context)
     this.#free.delete(receipt.seq)

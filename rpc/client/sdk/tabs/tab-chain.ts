@@ -3,6 +3,8 @@ import { fault } from '../../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
 import { askNode, expectOk, fieldsOf, type Transport, textOf } from '../../http.ts'
 import { isHeight, type NodeClient } from '../../node-client.ts'
+import { PaymentMismatchError } from '../errors.ts'
+import { isOver, type Patience, pause } from '../waiting.ts'
 import { isUint32, isUnits } from './tab-receipts.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -58,38 +60,72 @@ const PAGE = 100
 /** Most pages of a list that a client reads. */
 const PAGES_MAX = 1_000
 
+/** How long a node may be behind another one. */
+const BEHIND_MS = 10_000
+
+/** What a client reads tabs with. */
+export interface TabChainParts {
+  readonly client: NodeClient
+  /** A second node, which must say the same of a tab and of the terms of an agent. */
+  readonly second: NodeClient | null
+  readonly transport: Transport
+  readonly patience: () => Patience
+}
+
 /** What a client reads of tabs from its own node. */
 export class TabChain {
-  readonly #client: NodeClient
-  readonly #transport: Transport
+  readonly #parts: TabChainParts
 
-  constructor(client: NodeClient, transport: Transport) {
-    this.#client = client
-    this.#transport = transport
+  constructor(parts: TabChainParts) {
+    this.#parts = parts
   }
 
-  /** Undefined if the chain never had such a tab. */
-  async tab(tabId: string): Promise<Result<TabRecordView | undefined>> {
+  get #client(): NodeClient {
+    return this.#parts.client
+  }
+
+  /** Undefined if the chain never had such a tab. Errors: `nodes_disagree`. */
+  tab(tabId: string): Promise<Result<TabRecordView | undefined>> {
+    return this.#agreed(`the tab ${tabId}`, (node) => this.#tabAt(node, tabId), fieldsOf)
+  }
+
+  /** Payout, services and terms of an agent. Errors: `nodes_disagree`. */
+  agent(agentId: string): Promise<Result<AgentTermsView>> {
+    const facts = ({ payout, terms }: AgentTermsView): Fields => ({ payout, ...terms })
+    return this.#agreed(`the agent ${agentId}`, (node) => agentAt(node, agentId), facts)
+  }
+
+  /** What the own node says, once a second one says the same. One that is a block behind is waited for. */
+  async #agreed<T>(
+    what: string,
+    ask: (node: NodeClient) => Promise<Result<T>>,
+    facts: (value: T) => Fields,
+  ): Promise<Result<T>> {
+    const { client, second, patience } = this.#parts
+    if (second === null) return ask(client)
+    const given = patience()
+    const bounds = { ...given, untilMs: Math.min(given.untilMs, Date.now() + BEHIND_MS) }
+    for (;;) {
+      const [own, other] = await Promise.all([ask(client), ask(second)])
+      const unlike = own.ok && other.ok ? unlikeIn(facts(own.value), facts(other.value)) : []
+      if (!own.ok || (other.ok && unlike.length === 0)) return own
+      if (isOver(bounds)) {
+        if (!other.ok) return other
+        const message = `${client.baseUrl} and ${second.baseUrl} do not say the same of ${what}: ${unlike.join(', ')}`
+        throw new PaymentMismatchError(message, { code: 'nodes_disagree' })
+      }
+      await pause(BEHIND_MS / 20, bounds.signal)
+    }
+  }
+
+  async #tabAt({ baseUrl }: NodeClient, tabId: string): Promise<Result<TabRecordView | undefined>> {
     const path = `/api/v1/tabs/${tabId}`
-    const answer = await askNode(this.#client.baseUrl, path, {}, this.#transport)
+    const answer = await askNode(baseUrl, path, {}, this.#parts.transport)
     if (answer.ok && answer.value.status === 404 && answer.value.body.code === 'tab_not_found') return ok(undefined)
     const body = expectOk(answer)
     if (!body.ok) return body
     const record = recordIn(fieldsOf(body.value.tab))
     return record === undefined ? misunderstood(path) : ok(record)
-  }
-
-  /** Payout, services and terms of an agent. */
-  async agent(agentId: string): Promise<Result<AgentTermsView>> {
-    const path = `/api/v1/agents/${encodeURIComponent(agentId)}`
-    const body = await this.#client.document(path)
-    if (!body.ok) return body
-    const listed = await this.#client.document(`${path}/tabs?limit=1`)
-    if (!listed.ok) return listed
-    const { payout, services } = fieldsOf(body.value.agent)
-    if (typeof payout !== 'string') return misunderstood(path)
-    const sold = Array.isArray(services) ? services.map((each) => textOf(fieldsOf(each).serviceId, '')) : []
-    return ok({ payout, services: sold.filter((id) => id !== ''), terms: termsIn(fieldsOf(listed.value.terms)) })
   }
 
   /** Ids of the open tabs of an address. */
@@ -124,12 +160,29 @@ export class TabChain {
       const body: Result<Fields> = await this.#client.document(`${path}${query}`)
       if (!body.ok) return body
       const items = body.value[name]
-      found.push(...(Array.isArray(items) ? items.map(fieldsOf) : []))
+      for (const item of Array.isArray(items) ? items : []) found.push(fieldsOf(item))
       cursor = textOf(body.value.nextCursor, '')
       if (cursor === '') break
     }
     return ok(found)
   }
+}
+
+async function agentAt(node: NodeClient, agentId: string): Promise<Result<AgentTermsView>> {
+  const path = `/api/v1/agents/${encodeURIComponent(agentId)}`
+  const body = await node.document(path)
+  if (!body.ok) return body
+  const listed = await node.document(`${path}/tabs?limit=1`)
+  if (!listed.ok) return listed
+  const { payout, services } = fieldsOf(body.value.agent)
+  if (typeof payout !== 'string') return misunderstood(path)
+  const sold = Array.isArray(services) ? services.map((each) => textOf(fieldsOf(each).serviceId, '')) : []
+  return ok({ payout, services: sold.filter((id) => id !== ''), terms: termsIn(fieldsOf(listed.value.terms)) })
+}
+
+/** Names of what two nodes do not say alike. */
+function unlikeIn(own: Fields, other: Fields): readonly string[] {
+  return [...new Set([...Object.keys(own), ...Object.keys(other)])].filter((name) => own[name] !== other[name])
 }
 
 /** Base units of an amount in an answer. Undefined if it is none. */

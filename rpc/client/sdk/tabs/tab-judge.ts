@@ -46,10 +46,7 @@ export async function disbeliefOf(
   const ceiling = voucher === null ? 0n : voucher.ceiling
   if (charged > ceiling) return { reason: `it says ${charged} was charged, above the ceiling ${ceiling}`, kind: null }
   if (!anyCharge && charged > book.bound)
-    return {
-      reason: `it says ${charged} was charged, this client asked for ${book.bound}`,
-      kind: 'more charged than asked',
-    }
+    return moreThanAsked(said, book, `it says ${charged} was charged, this client asked for ${book.bound}`)
   if (lastReceipt === null) return behind(said, floor)
   if (lastReceipt.tabId !== basis.tabId || !(await isReceiptOf(basis.network, basis.receiptKey, lastReceipt)))
     return { reason: 'the last receipt that it shows is not signed for this tab', kind: null }
@@ -58,6 +55,12 @@ export async function disbeliefOf(
   const contradiction = anyCharge ? null : book.contradiction(lastReceipt)
   if (contradiction !== null) return { reason: `its last receipt: ${contradiction.kind}`, kind: contradiction.kind }
   return behind(said, floor)
+}
+
+/** A voucher of the tab's own key that these notes do not have is of another copy of the wallet: the seller did no wrong. */
+export function moreThanAsked({ voucher }: SaidState, book: TabBook, reason: string): Disbelief {
+  if (voucher === null || book.hasCalled(voucher.context)) return { reason, kind: 'more charged than asked' }
+  return { reason: 'another client without these notes makes calls on this tab', kind: null }
 }
 
 /** A seller that was set back to an old copy of its data has fewer receipts than it gave. */

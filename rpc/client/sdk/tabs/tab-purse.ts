@@ -20,13 +20,16 @@ import type { Patience } from '../waiting.ts'
 import { TabChain } from './tab-chain.ts'
 import type { TabJournal, TabNote } from './tab-types.ts'
 
+/** Begin of the address of a deposit in the journal of payments; the agent follows. */
+export const TAB_URL = 'tab:'
+
 /** Dependencies of tabs. */
 export interface TabParts extends PayerParts {
   readonly transport: Transport
   /** Runs work between payments. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>
-  /** Bounds of a wait that begins now. */
-  readonly patience: () => Patience
+  /** Bounds of a wait that begins now. `signal` is the caller's, in addition to the client's. */
+  readonly patience: (signal?: AbortSignal) => Patience
 }
 
 /** A transaction about a tab. */
@@ -36,12 +39,14 @@ export interface Move<K extends 'tab_open' | 'tab_fund' | 'tab_close'> {
   readonly completed?: Intent<K>['completed']
   /** What it locks, in base units. */
   readonly amount: bigint
-  /** What the tab then holds in all that is not charged. */
-  readonly locked: bigint
+  /** What the tab then holds in all that is not charged, at the time when it is asked. */
+  readonly locked: () => bigint
   readonly agentId: string
   readonly payTo: string
   /** What is noted before it is sent. */
   readonly note: (tx: Transaction, validUntil: number) => TabNote
+  /** Called when that is done, before the next transaction can be made. */
+  readonly noted?: () => Promise<void>
 }
 
 type Sums = Pick<Move<'tab_open'>, 'amount' | 'locked' | 'agentId' | 'payTo'>
@@ -53,7 +58,7 @@ export class TabPurse {
 
   constructor(parts: TabParts) {
     this.parts = parts
-    this.chain = new TabChain(parts.client, parts.transport)
+    this.chain = new TabChain(parts)
   }
 
   /** Errors: `journal_failed` if the journal keeps no notes of tabs. */
@@ -131,6 +136,7 @@ export class TabPurse {
       const record = this.#record(tx, { amount: move.amount, feeMax: fee, usd, validUntil, agentId: move.agentId })
       await this.#count(record)
       await this.keep(move.note(tx, validUntil))
+      await move.noted?.()
       return { tx, payment: record, arrived: await this.#submit(tx, record) }
     })
   }
@@ -147,7 +153,7 @@ export class TabPurse {
     if (amount === 0n) return
     const costOf = (units: bigint) => ({ units, usd: perUnit === null ? null : perUnit * Number(units) })
     const spent = await this.parts.journal.since(Date.now() - DAY_MS)
-    this.parts.ceilings.checkTab(costOf(amount + fee), costOf(locked), spent)
+    this.parts.ceilings.checkTab(costOf(amount + fee), costOf(locked()), spent)
   }
 
   async #consent({ amount, agentId, payTo }: Sums, perUnit: number | null): Promise<void> {
@@ -172,7 +178,7 @@ export class TabPurse {
     const { agentId, ...sums } = facts
     return {
       ...{ txId: tx.txId, secret: '', serviceId: '', request: '', quoteId: tx.txId, tx: toHex(encodeTransaction(tx)) },
-      ...{ ...sums, state: 'settled', url: `tab:${agentId}`, sender: this.address, nonce: tx.body.nonce },
+      ...{ ...sums, state: 'settled', url: `${TAB_URL}${agentId}`, sender: this.address, nonce: tx.body.nonce },
       atMs: Date.now(),
     }
   }

@@ -16,8 +16,17 @@ import type { CallNote, TabReceiptJson } from './tab-types.ts'
 import { readState, readTabOffer, type SaidState, type TabOffer, tabPayment, voucherPayload } from './tab-wire.ts'
 
 const RETRY_MS = { least: 100, most: 5_000 }
+/** A voucher goes to no other address than the seller's: what answers there must not send it on. */
+const TO_THE_SELLER = { redirect: 'manual' } as const
 /** Receipts of one page. */
 const PAGE = 200
+
+/** How a call gets to its seller, where that is not by this client itself. */
+export interface TabCarrier {
+  /** Sends the call with this payment once. */
+  readonly carry: (payment: Readonly<Record<string, unknown>>) => Promise<Result<NodeAnswer>>
+  readonly signal: AbortSignal | undefined
+}
 
 /** Speaks with the seller of a tab. Believes nothing, and signs nothing but queries. */
 export class TabSeller {
@@ -43,11 +52,22 @@ export class TabSeller {
     return offer
   }
 
+  /** The agent that sells the service of a call at this client's node; null if it does not say. */
+  async agentOf({ serviceId }: CallNote): Promise<string | null> {
+    const answer = await this.#post(serviceId, '', {})
+    if (!answer.ok) return null
+    const { accepts, offers } = answer.value.body
+    const named = [accepts, offers].flatMap((list) => (Array.isArray(list) ? list.map((each) => fieldsOf(each)) : []))
+    const ids = named.map(({ extra }) => fieldsOf(extra).agentId)
+    return (ids.find((id) => typeof id === 'string') as string | undefined) ?? null
+  }
+
   /** Asks with the same bytes until there is a final answer, or time is up. */
-  async call(call: CallNote, patience: Patience): Promise<Result<NodeAnswer>> {
-    const headers = paymentHeaders(tabPayment(voucherPayload(call), this.#parts.facts))
+  async call(call: CallNote, patience: Patience, carrier: TabCarrier | null): Promise<Result<NodeAnswer>> {
+    const payment = tabPayment(voucherPayload(call), this.#parts.facts)
+    const own = () => this.#post(call.serviceId, call.request, paymentHeaders(payment))
     for (let waitMs = RETRY_MS.least; ; waitMs = Math.min(2 * waitMs, RETRY_MS.most)) {
-      const answer = await this.#post(call.serviceId, call.request, headers)
+      const answer = await (carrier === null ? own() : carrier.carry(payment))
       const isFinal = answer.ok && (hasReceipt(answer.value) || isClosed(answer.value) || !isPassing(answer.value))
       if (isFinal || isOver(patience)) return answer
       const asked = answer.ok ? (answer.value.retryAfterMs ?? 0) : 0
@@ -71,8 +91,9 @@ export class TabSeller {
       query.set('from', String(next))
       query.set('limit', String(PAGE))
       const body = must(await this.#get(`/api/tabs/${tabId}/receipts?${query}`))
-      const page = Array.isArray(body.receipts) ? body.receipts.map(readReceipt) : []
-      found.push(...page.filter((receipt) => receipt !== undefined))
+      const listed = Array.isArray(body.receipts) ? body.receipts.slice(0, PAGE).map(readReceipt) : []
+      const page = listed.filter((receipt) => receipt !== undefined)
+      found.push(...page)
       const told = body.next
       next = typeof told === 'number' && told > next && page.length > 0 ? told : null
     }
@@ -85,7 +106,8 @@ export class TabSeller {
     const payload = { type: 'refund', channelId: tabId, timeMs, signature }
     const headers = paymentHeaders(tabPayment(payload, this.#parts.facts))
     const path = `/api/x402/${encodeURIComponent(serviceId)}?rail=tab`
-    const answer = await askNode(this.#parts.client.baseUrl, path, { headers }, this.#parts.transport)
+    const { baseUrl } = this.#parts.client
+    const answer = await askNode(baseUrl, path, { headers, ...TO_THE_SELLER }, this.#parts.transport)
     if (!answer.ok || answer.value.status !== 200) return undefined
     const { success, transaction } = answer.value.settled ?? {}
     if (success === false) return undefined
@@ -95,7 +117,7 @@ export class TabSeller {
   #post(serviceId: string, request: string, headers: Readonly<Record<string, string>>): Promise<Result<NodeAnswer>> {
     const path = `/api/x402/${encodeURIComponent(serviceId)}?rail=tab`
     const all = { 'content-type': 'application/json', ...headers }
-    const init = { method: 'POST', headers: all, body: JSON.stringify({ request }) }
+    const init = { method: 'POST', headers: all, body: JSON.stringify({ request }), ...TO_THE_SELLER }
     return askNode(this.#parts.client.baseUrl, path, init, this.#parts.transport)
   }
 

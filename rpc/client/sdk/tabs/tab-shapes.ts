@@ -29,12 +29,18 @@ export interface Tab {
   close(options?: { readonly byChain?: boolean }): Promise<TabClosing>
   /** How it stands, by the chain and by what this client knows. */
   state(...more: readonly never[]): Promise<TabStanding>
-  /** Receipts that this client has, in order. */
-  receipts(): Promise<readonly TabReceiptJson[]>
+  /** Receipts that this client has, in order; with `fromSeller` also those that only the seller has, if it signed them. */
+  receipts(options?: ReceiptsOptions): Promise<readonly TabReceiptJson[]>
   /** Checks all receipts against each other, every claim on chain, and the record of the tab. */
   verifyReceipts(...more: readonly never[]): Promise<CheckedTab>
   /** Waits until the opening is in a block, and sends it again if the node does not know it. */
   ready(): Promise<void>
+}
+
+/** Options of `tab.receipts`. */
+export interface ReceiptsOptions {
+  /** Asks the seller for receipts that this client lacks. It keeps them for a day after the end of the tab. */
+  readonly fromSeller?: boolean
 }
 
 /** Options of `recoverTabs`. */

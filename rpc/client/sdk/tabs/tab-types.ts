@@ -82,7 +82,7 @@ export interface ReceiptNote {
   readonly receipt: TabReceiptJson
 }
 
-/** A call that the seller refused: it was not served. */
+/** A call that the seller refused: it was not served. Or a top-up that the node refused: `context` is its id. */
 export interface RefusedNote {
   readonly what: 'refused'
   readonly tabId: string
@@ -237,13 +237,15 @@ export interface CheckedTab {
     readonly roots: boolean | null
     /** No claim takes more than the receipts charge. */
     readonly claims: boolean
+    /** Every receipt is of a call of this client. Null if its notes do not have all calls of the tab. */
+    readonly own: boolean | null
     /** Journal or seller have a signed receipt of everything that was claimed. */
     readonly complete: boolean
     /** The claims are all that there are, by the tab's record. Null if the chain does not have the tab. */
     readonly chain: boolean | null
   }
   readonly receipts: number
-  /** Numbers of receipts that a claim covers and that neither journal nor seller have. */
+  /** Numbers of receipts that a claim covers and that neither journal nor seller have, the first 100,000 of them. */
   readonly missing: readonly number[]
   readonly claims: readonly CheckedClaim[]
   readonly evidence: TabEvidence | null

@@ -2,6 +2,7 @@ import { ZERO_HEX_32 } from '../../../../consensus/primitives/bytes.ts'
 import type { Hash } from '../../../../consensus/primitives/ids.ts'
 import { tabChain, tabReceiptsRoot } from '../../../../consensus/tx/tab-messages.ts'
 import { must } from '../refusals.ts'
+import type { TabBook } from './tab-book.ts'
 import type { ClaimView, TabRecordView } from './tab-chain.ts'
 import type { TabKey } from './tab-key.ts'
 import type { TabPurse } from './tab-purse.ts'
@@ -9,12 +10,18 @@ import { isReceiptOf, isSameReceipt, receiptItem } from './tab-receipts.ts'
 import { signingNetworkOf, type TabSeller } from './tab-seller.ts'
 import type { CheckedClaim, CheckedTab, OpeningNote, TabEvidence, TabReceiptJson } from './tab-types.ts'
 
+/** Most receipts that a seller is asked for. */
+const RECEIPTS_MAX = 1_000_000
+/** Most missing receipts that are named. */
+const MISSING_MAX = 100_000
+
 /** Where a check of receipts finds what it needs. */
 export interface VerifyPlace {
   readonly purse: TabPurse
   readonly seller: TabSeller
   readonly key: TabKey
   readonly opening: OpeningNote
+  readonly book: TabBook
   /** Null if the chain does not have the tab. */
   readonly record: TabRecordView | null
 }
@@ -33,33 +40,66 @@ export async function checkTabReceipts(
   const claims = await claimsOf(place)
   const covered = claims.at(-1)?.receipts ?? 0
   const given = await missingFrom(own, covered, place)
-  const network = signingNetworkOf(place.purse.parts.facts)
-  const isSigned = (receipt: TabReceiptJson): Promise<boolean> => isReceiptOf(network, receiptKey, receipt)
-  const signed = await Promise.all(own.map(isSigned))
-  const goodGiven = await Promise.all(given.map(async (receipt) => ((await isSigned(receipt)) ? [receipt] : [])))
-  const all = [...own.filter((_, i) => signed[i]), ...goodGiven.flat()]
+  const signed = await signedOf(own, receiptKey, place)
+  const all = [...signed, ...(await signedOf(given, receiptKey, place))]
   const twice = twiceIn(all)
   const receipts: Receipts = new Map(all.map((receipt) => [receipt.n, receipt]))
   const broken = twice === null ? breakIn(receipts) : null
   const checked = claims.map((claim, i) => checkClaim(claim, claims[i - 1], receipts))
   const lie = claims.findIndex((claim, i) => isContradicted(claim, receipts, checked[i]?.root ?? null))
-  const missing = Array.from({ length: covered }, (_, i) => i + 1).filter((n) => !receipts.has(n))
+  const missing = missingIn(receipts, covered)
+  const chain = place.record === null ? null : isWholeChain(claims, place.record)
   const roots = checked.map(({ root }) => root)
   const checks = {
-    signatures: signed.every(Boolean),
+    signatures: signed.length === own.length,
     sums: twice === null && broken === null,
     roots: roots.includes(false) ? false : roots.includes(null) ? null : true,
     claims: lie < 0,
     complete: missing.length === 0,
-    chain: place.record === null ? null : isWholeChain(claims, place.record),
+    own: place.book.isWhole ? all.every(({ context }) => place.book.hasCalled(context)) : null,
+    chain,
   }
   const failed = Object.entries(checks).flatMap(([name, good]) => (good === false ? [name] : []))
   const evidence = evidenceOf(
-    { twice, broken, claim: claims[lie], before: claims[lie - 1], receipts },
+    // Claims that do not make up the record are the word of a node.
+    { twice, broken, claim: chain === false ? undefined : claims[lie], before: claims[lie - 1], receipts },
     receiptKey,
     place,
   )
   return { ok: failed.length === 0, failed, checks, receipts: receipts.size, missing, claims: checked, evidence }
+}
+
+/** Receipts that only the seller has, if its key signed them. Errors: those of the seller's node. */
+export async function givenReceipts(
+  own: readonly TabReceiptJson[],
+  receiptKey: string,
+  place: VerifyPlace,
+): Promise<readonly TabReceiptJson[]> {
+  const { seller, opening, key } = place
+  const known = new Set(own.map(({ n }) => n))
+  const given = await seller.receipts(opening.tabId, key, firstMissing(known), RECEIPTS_MAX)
+  const lacking = given.filter(({ n, tabId }) => tabId === opening.tabId && !known.has(n))
+  return signedOf(lacking, receiptKey, place)
+}
+
+function missingIn(receipts: Receipts, covered: number): readonly number[] {
+  const missing: number[] = []
+  for (let n = 1; n <= covered && missing.length < MISSING_MAX; n++) if (!receipts.has(n)) missing.push(n)
+  return missing
+}
+
+function firstMissing(known: ReadonlySet<number>): number {
+  for (let n = 1; ; n++) if (!known.has(n)) return n
+}
+
+async function signedOf(
+  receipts: readonly TabReceiptJson[],
+  receiptKey: string,
+  { purse }: VerifyPlace,
+): Promise<readonly TabReceiptJson[]> {
+  const network = signingNetworkOf(purse.parts.facts)
+  const good = await Promise.all(receipts.map((receipt) => isReceiptOf(network, receiptKey, receipt)))
+  return receipts.filter((_, i) => good[i])
 }
 
 async function claimsOf({ purse, opening }: VerifyPlace): Promise<readonly ClaimView[]> {
@@ -72,8 +112,8 @@ async function missingFrom(
   { seller, opening, key }: VerifyPlace,
 ): Promise<readonly TabReceiptJson[]> {
   const known = new Set(own.map(({ n }) => n))
-  const first = Array.from({ length: covered }, (_, i) => i + 1).find((n) => !known.has(n))
-  if (first === undefined) return []
+  const first = firstMissing(known)
+  if (first > covered) return []
   const given = await seller.receipts(opening.tabId, key, first, covered - first + 1).catch(() => [])
   return given.filter(({ n, tabId }) => tabId === opening.tabId && n <= covered)
 }
@@ -105,6 +145,7 @@ function rangeOf(
   receipts: Receipts,
 ): readonly TabReceiptJson[] | null {
   const from = before?.receipts ?? 0
+  if (claim.receipts - from > receipts.size) return null
   const range = Array.from({ length: claim.receipts - from }, (_, i) => receipts.get(from + 1 + i))
   return range.every((receipt) => receipt !== undefined) ? (range as readonly TabReceiptJson[]) : null
 }

@@ -8,14 +8,14 @@ import { checkAllowed } from '../agreement.ts'
 import { FarthingError, PaymentMismatchError, PaymentRequiredError, SpendLimitError } from '../errors.ts'
 import { checkNoMore, checkOptions, invalid, KIND, TAB_KINDS } from '../options.ts'
 import { must } from '../refusals.ts'
-import type { TabNetworkFacts } from '../shapes.ts'
-import { newSeed, Tab } from './tab.ts'
+import type { Quote, TabNetworkFacts } from '../shapes.ts'
+import { Tab } from './tab.ts'
 import { TabBook } from './tab-book.ts'
 import type { AgentTermsView } from './tab-chain.ts'
-import { TabStoppedError } from './tab-errors.ts'
 import { tabKeyOf } from './tab-key.ts'
 import { type TabParts, TabPurse } from './tab-purse.ts'
-import { TabSeller } from './tab-seller.ts'
+import { newSeed } from './tab-seeds.ts'
+import { type TabCarrier, TabSeller } from './tab-seller.ts'
 import type { RecoverOptions } from './tab-shapes.ts'
 import type { AutomaticTabs, OpeningNote, RecoveredTab, TabOptions } from './tab-types.ts'
 import type { TabOffer } from './tab-wire.ts'
@@ -39,6 +39,7 @@ export class Tabs {
   readonly #agents = new Map<string, string>()
   readonly #opening = new Map<string, Promise<Tab>>()
   readonly #failed = new Map<string, number>()
+  readonly #funding = new Map<string, Promise<void>>()
   /** The tab of an agent that was used last. */
   readonly #current = new Map<string, Tab>()
 
@@ -84,9 +85,9 @@ export class Tabs {
     if (current?.isUsable === true) return current
     const mine = (await this.list()).filter((tab) => tab.agentId === agentId && tab.isUsable)
     for (const tab of mine.reverse()) {
-      const standing = await tab.state().catch(() => undefined)
-      const isLive = standing !== undefined && (standing.status === 'open' || standing.status === 'opening')
-      if (!isLive || !(await tab.ready().then(ok, notOk))) continue
+      const standing = await tab.state().catch(unlessDisagreed)
+      // One that waits for its block may never be mined: it is not waited for here.
+      if (standing?.status !== 'open' || !(await tab.ready().then(ok, notOk))) continue
       this.#current.set(agentId, tab)
       return tab
     }
@@ -117,15 +118,30 @@ export class Tabs {
   /** The tab for a call of a service in automatic mode. Null: pay this call by itself. */
   async forCall(serviceId: string, request: string): Promise<Tab | null> {
     const agentId = this.#agents.get(serviceId)
-    if (this.#automatic === null || agentId === undefined) return null
-    const open = await this.usable(agentId)
-    const tab = open ?? (this.#isDue(agentId) ? await this.#openFor(agentId, serviceId, request) : null)
-    return tab === null || (await this.#hasRoom(tab, serviceId)) ? tab : null
+    return agentId === undefined ? null : this.#automaticFor(agentId, serviceId, request)
   }
 
-  /** Counts a call that was paid by itself. */
-  counted(serviceId: string, agentId: string): void {
-    this.#agents.set(serviceId, agentId)
+  /**
+   * Pays a call that `fetch` or an MCP client carries, in automatic mode. False: pay it by itself, also where the client's
+   * own node does not sell for this agent, since that is where a tab is asked about. Errors: those of a call on a tab.
+   */
+  async pay(quote: Quote, carrier: TabCarrier): Promise<boolean> {
+    const { agentId, serviceId, request, requestError, available } = quote
+    if (request === null || requestError !== null || !available) return false
+    if (!(await this.#isSoldHere(agentId, serviceId, request))) return false
+    try {
+      const tab = await this.#automaticFor(agentId, serviceId, request)
+      await tab?.carried(serviceId, request, carrier)
+      return tab !== null
+    } catch (error) {
+      if (isFallback(error)) return false
+      throw error
+    }
+  }
+
+  /** Counts a call that was paid by itself. `serviceId`: the client's own node sold it. */
+  counted(agentId: string, serviceId: string | null): void {
+    if (serviceId !== null) this.#agents.set(serviceId, agentId)
     this.#calls.set(agentId, (this.#calls.get(agentId) ?? 0) + 1)
   }
 
@@ -133,6 +149,11 @@ export class Tabs {
   async forOffer(offer: TabOffer): Promise<Tab> {
     const open = await this.usable(offer.agentId)
     if (open !== undefined) return open
+    const waiting = await this.#waiting(offer.agentId)
+    if (waiting !== undefined) {
+      await waiting.ready()
+      return waiting
+    }
     if (this.#automatic !== null) return this.#openOnce(offer)
     const message = `there is no open tab with ${offer.agentId}: openTab it, or set tabs.maxDeposit`
     throw new PaymentRequiredError(message, { code: 'no_tab' })
@@ -175,7 +196,13 @@ export class Tabs {
     const terms = { agentId: agentId as AgentId, deposit: amount(deposit), term, closeDelay: delay, scheme: TAB_SCHEME }
     let kept: string | null = null
     const opening = this.#purse.send({
-      ...{ kind: 'tab_open', payload: { ...terms, voucherKey: '' as Hash }, amount: deposit, locked: deposit, agentId },
+      ...{
+        kind: 'tab_open',
+        payload: { ...terms, voucherKey: '' as Hash },
+        amount: deposit,
+        locked: () => deposit,
+        agentId,
+      },
       payTo: agent.payout,
       completed: async (payload, nonce) => {
         const made = await newSeed(this.#purse, nonce)
@@ -273,6 +300,38 @@ export class Tabs {
     })
   }
 
+  async #automaticFor(agentId: string, serviceId: string, request: string): Promise<Tab | null> {
+    if (this.#automatic === null) return null
+    const open = await this.usable(agentId)
+    const isDue = open === undefined && this.#isDue(agentId) && !(await this.#hasLied(agentId))
+    if (isDue && (await this.#waiting(agentId)) !== undefined) return null
+    const tab = open ?? (isDue ? await this.#openFor(agentId, serviceId, request) : null)
+    return tab === null || (await this.#hasRoom(tab, serviceId)) ? tab : null
+  }
+
+  /** A tab with an agent whose opening has no block yet. No other one is opened meanwhile. */
+  async #waiting(agentId: string): Promise<Tab | undefined> {
+    for (const tab of await this.list())
+      if (tab.agentId === agentId && tab.isUsable && (await tab.state()).status === 'opening') return tab
+    return undefined
+  }
+
+  /** Nothing more is locked by itself with a seller that was not believed once. */
+  async #hasLied(agentId: string): Promise<boolean> {
+    return (await this.list()).some((tab) => tab.agentId === agentId && tab.isStopped)
+  }
+
+  /** Asks only where there is a tab with the agent, or one would be opened. */
+  async #isSoldHere(agentId: string, serviceId: string, request: string): Promise<boolean> {
+    if (this.#automatic === null || !(this.#current.has(agentId) || this.#isDue(agentId))) return false
+    if (!this.#agents.has(serviceId)) {
+      const offer = await this.#seller.offer(serviceId, request).catch(nothing)
+      if (offer === undefined) this.#failed.set(agentId, Date.now())
+      else this.#agents.set(serviceId, offer.agentId)
+    }
+    return this.#agents.get(serviceId) === agentId
+  }
+
   #isDue(agentId: string): boolean {
     const failedAt = this.#failed.get(agentId)
     const isTried = failedAt !== undefined && Date.now() - failedAt < AGAIN_MS
@@ -316,13 +375,21 @@ export class Tabs {
   async #hasRoom(tab: Tab, serviceId: string): Promise<boolean> {
     const price = tab.priceOf(serviceId) ?? 1n
     if (tab.available >= price) return true
-    const room = this.#maxDeposit - tab.available
+    // Calls that run side by side share one top-up.
+    const running = this.#funding.get(tab.tabId) ?? this.#fund(tab, price)
+    this.#funding.set(tab.tabId, running)
+    await running.finally(() => this.#funding.delete(tab.tabId))
+    return tab.available >= price
+  }
+
+  async #fund(tab: Tab, price: bigint): Promise<void> {
+    if ((await tab.isFunding()) || tab.available >= price) return
+    const room = this.#maxDeposit - tab.locked
     const wished = price * this.#ahead
     const more = wished < room ? wished : room
-    if (more < price) return false
-    return tab.topUp(this.#purse.coins(more).split(' ')[0] as string).then(ok, (error: unknown) => {
-      if (isFallback(error)) return false
-      throw error
+    if (more < price) return
+    await tab.topUp(this.#purse.coins(more).split(' ')[0] as string).catch((error: unknown) => {
+      if (!isFallback(error)) throw error
     })
   }
 
@@ -339,6 +406,12 @@ export class Tabs {
 const ok = (): boolean => true
 const notOk = (): boolean => false
 const nothing = (): undefined => undefined
+
+/** One of two nodes lies: that must come out before anything is locked or signed. */
+function unlessDisagreed(error: unknown): undefined {
+  if (error instanceof FarthingError && error.code === 'nodes_disagree') throw error
+  return undefined
+}
 
 /** A seller that is away or answers nonsense must not keep the other tabs from being found. */
 function unlessOurs(error: unknown): bigint {
@@ -365,7 +438,7 @@ function checkAgainstState({ receiptKey, payTo, agentId }: TabOffer, { payout, t
 const FALLBACKS: ReadonlySet<string> = new Set([
   ...['no_tab_terms', 'no_tab_offer', 'no_tabs', 'deposit_low', 'over_tab_limit', 'over_day_limit', 'fee_too_high'],
   ...['price_unknown', 'declined', 'journal_failed', 'other_receipt_key', 'other_payee', 'no_web_crypto'],
-  ...['tab_exhausted', 'tab_ending', 'tab_ended', 'tab_closing', 'tab_stopped', 'tab_unconfirmed'],
+  ...['tab_exhausted', 'tab_ending', 'tab_ended', 'tab_closing', 'tab_unconfirmed'],
 ])
 
 /** The chain has not taken the opening. */
@@ -373,6 +446,7 @@ const NOT_OPENED: ReadonlySet<string> = new Set(['payment_refused', 'payment_fai
 
 /** Whether a call can be paid by itself after this error. */
 export function isFallback(error: unknown): boolean {
-  if (error instanceof TabStoppedError) return true
-  return error instanceof FarthingError && (FALLBACKS.has(error.code) || NOT_OPENED.has(error.code))
+  if (!(error instanceof FarthingError)) return false
+  // With a payment, the seller has a voucher for this call.
+  return NOT_OPENED.has(error.code) || (error.payment === null && FALLBACKS.has(error.code))
 }

@@ -8,9 +8,11 @@ import { encode } from '../../../../consensus/primitives/codec.ts'
 import type { Hash, TxId } from '../../../../consensus/primitives/ids.ts'
 import { proveState, verifyStateProof } from '../../../../consensus/state/proof.ts'
 import { TABS } from '../../../../marketplace/ledger/tab-records.ts'
+import { auditState } from '../../../../src/cli/commands/audit.ts'
 import { PROTOCOL } from '../../../../src/protocol.ts'
 import { blocksFrom, outcomeOf } from '../../../support/branches.ts'
 import { TestChain, wallet } from '../../../support/chain.ts'
+import { overtake, TestMempool } from '../../../support/mempool.ts'
 import { steadyChain, steppedRuleBook } from '../../../support/steady-chain.ts'
 import { WITH_TABS } from '../../../support/tab-ledger.ts'
 import { filled, SAMPLE } from '../../../support/unsigned.ts'
@@ -84,6 +86,70 @@ describe('a rule step that brings tabs', () => {
     await test.mineTo(STEP + 9)
     const receipts = (test.chain.database.receipts(test.chain.head.id) ?? []).map(decodeReceipt)
     expect(receipts[0]).toMatchObject({ type: 'tab_return', tabId: open.txId, amount: 1_000_000n })
+  })
+})
+
+describe('a reorganisation across the step', () => {
+  /** Blocks up to a height: an agent at the first, its terms and a tab as soon as they can be, a close or a claim behind them. */
+  async function branch(from: readonly Block[], parts: { readonly to: number; readonly delayMs: number }) {
+    const test = await TestChain.open(STEPPED)
+    for (const block of from) {
+      test.nowMs = block.header.timeMs
+      await test.import(block)
+    }
+    test.nowMs += parts.delayMs
+    await test.mineTo(STEP - 1)
+    await test.mine([await test.tx(wallet(1), 'tab_terms', SAMPLE.tab_terms({ minCloseDelay: 3 }))])
+    const open = await test.tx(wallet(2), 'tab_open', SAMPLE.tab_open({ term: 8, closeDelay: 3 }))
+    await test.mine([open])
+    await test.mine([await test.tx(wallet(2), 'tab_close', { tabId: open.txId })])
+    await test.mineTo(parts.to)
+    return { test, tabId: open.txId }
+  }
+
+  it('to and fro leaves the state of a node that followed the last branch alone', async () => {
+    const trunk = await TestChain.open(STEPPED)
+    await trunk.mine([await trunk.tx(wallet(1), 'agent_register', agent)])
+    await trunk.mineTo(STEP - 3)
+    const common = blocksFrom(trunk, 1)
+    const short = await branch(common, { to: STEP + 3, delayMs: 0 })
+    const long = await branch(common, { to: STEP + 5, delayMs: 1 })
+    const longest = await branch(common, { to: STEP + 7, delayMs: 0 })
+    const node = await TestChain.open(STEPPED)
+    node.nowMs = longest.test.nowMs
+    for (const { test } of [short, long, longest]) {
+      for (const block of blocksFrom(test, 1)) await outcomeOf(node, block)
+      expect([node.chain.head.id, node.stateRoot]).toEqual([test.chain.head.id, test.stateRoot])
+      const tabs = [short, long, longest].map(({ tabId }) => node.chain.database.get(TABS, tabId) !== undefined)
+      expect(tabs).toEqual(
+        [short, long, longest].map(({ tabId }) => test.chain.database.get(TABS, tabId) !== undefined),
+      )
+      expect((await auditState(node.chain)).sound).toBe(true)
+    }
+  })
+
+  it('puts a tab of the abandoned branch back to the waiting ones, from which it is mined again', async () => {
+    const pool = await TestMempool.open({ test: await TestChain.open(STEPPED) })
+    const { test, mempool } = pool
+    await test.mine([await test.tx(wallet(1), 'agent_register', agent)])
+    await test.mineTo(STEP - 2)
+    const terms = await test.tx(wallet(1), 'tab_terms', SAMPLE.tab_terms({ minCloseDelay: 3 }))
+    expect((await pool.submit(terms))?.code).toBe('tx/kind')
+    await test.mine()
+    const open = await test.tx(wallet(2), 'tab_open', SAMPLE.tab_open({ term: 8, closeDelay: 3 }))
+    await test.mine([terms])
+    await test.mine([open])
+    await overtake(test, 4, [[], [], [], [], []])
+    expect(test.height).toBe(STEP + 2)
+    expect(
+      mempool
+        .transactions()
+        .map(({ txId }) => txId)
+        .toSorted(),
+    ).toEqual([terms.txId, open.txId].toSorted())
+    expect(test.chain.database.get(TABS, open.txId)).toBeUndefined()
+    await test.mine([terms, open])
+    expect(test.chain.database.get(TABS, open.txId)).toMatchObject({ openedAt: STEP + 3, expiresAt: STEP + 11 })
   })
 })
 

@@ -159,11 +159,12 @@ export class ChannelRail implements Rail<ChannelPaidCall, TabCallRow, ChannelIde
     return ended.ok ? answerOf(ended.value as AnsweredTabRow, replayed) : ended
   }
 
-  mayBegin(call: TabCallRow, { definition: { serviceId } }: Task): Gate<TabCallRow> {
+  mayBegin(call: TabCallRow, { definition }: Task): Gate<TabCallRow> {
+    const { serviceId } = definition
     if (this.till.isStopped) return { is: 'later', ms: null }
     const reason = this.#deps.shop.closedBecause
     if (reason !== null) return { is: 'refused', cause: fault('service/unavailable', { serviceId, reason }) }
-    return { is: 'open', begun: this.#work.begun(call) }
+    return { is: 'open', begun: this.#work.begun(call, definition) }
   }
 
   worked({ definition }: Task, caller: Caller, outcome: Result<string>): void {

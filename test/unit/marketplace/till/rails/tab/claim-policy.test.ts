@@ -53,6 +53,14 @@ describe('a tab', () => {
     expect([together(7_499n), together(7_500n)]).toEqual([0, 4])
   })
 
+  it('is worth its share of a claim for each of its entries: ten thousand receipts fill one', () => {
+    const aged = { oldestAtMs: NOW - 6 * HOUR, receipts: 20_001 }
+    const at = (unclaimed: bigint) => isDue({ ...aged, unclaimed })
+    expect([at(fee(3) - 1n), at(fee(3))]).toEqual([false, true])
+    expect(isDue({ ...RIPE, receipts: 20_001, unclaimed: 100n * ALONE })).toBe(false)
+    expect(isDue({ ...RIPE, receipts: 20_001, unclaimed: 300n * ALONE })).toBe(true)
+  })
+
   it('shares the fee with none that is not claimed yet', () => {
     const others = [2, 3, 4].map((id) => tab({ unclaimed: 7_500n }, id))
     const at = (unclaimed: bigint) => claimsDue([tab({ ...RIPE, unclaimed }, 1), ...others], MOMENT).length

@@ -1,0 +1,149 @@
+import type { SigningNetwork } from '../../../../consensus/crypto/signing.ts'
+import { parseAmount } from '../../../../consensus/primitives/amount.ts'
+import { FarthingError, PaymentMismatchError } from '../errors.ts'
+import { checkGiven, invalid, KIND } from '../options.ts'
+import { must } from '../refusals.ts'
+import type { Payment } from '../shapes.ts'
+import type { TabBook } from './tab-book.ts'
+import type { TabRecordView } from './tab-chain.ts'
+import type { Disbelief } from './tab-judge.ts'
+import { type TabKey, tabKeyOf } from './tab-key.ts'
+import type { TabPurse } from './tab-purse.ts'
+import { seedOf } from './tab-seeds.ts'
+import { signingNetworkOf, TabSeller } from './tab-seller.ts'
+import type { CallNote, OpeningNote, TabEvidence, TabReceiptJson, TabStanding } from './tab-types.ts'
+import type { SaidState } from './tab-wire.ts'
+
+/** What all parts of one tab share: its notes, its seller, its key, and its record on the chain. */
+export class TabCore {
+  readonly tabId: string
+  readonly agentId: string
+  readonly purse: TabPurse
+  readonly seller: TabSeller
+  readonly book: TabBook
+  readonly opening: OpeningNote
+  /** Null before a first look at the chain. */
+  record: TabRecordView | null = null
+  /** The opening or top-up that the seller may not have seen yet. */
+  fresh: string | null = null
+  #key: Promise<TabKey> | null = null
+
+  constructor(purse: TabPurse, book: TabBook) {
+    const { opening } = book
+    if (opening === null) throw new FarthingError('the journal does not know this tab', { code: 'tab_unknown' })
+    this.purse = purse
+    this.seller = new TabSeller(purse.parts)
+    this.book = book
+    this.opening = opening
+    this.tabId = opening.tabId
+    this.agentId = opening.agentId
+  }
+
+  /** The deposit on the chain; before its block, the one that was sent. */
+  get deposit(): bigint {
+    return this.record?.deposit ?? BigInt(this.opening.deposit)
+  }
+
+  /** What claims on the chain took. */
+  get claimed(): bigint {
+    return this.record?.claimed ?? 0n
+  }
+
+  /** The key that the chain froze at the opening; never one from an offer. */
+  get receiptKey(): string {
+    return this.record?.receiptKey ?? this.opening.receiptKey
+  }
+
+  /** The network that keys of the tab sign for. */
+  get network(): SigningNetwork {
+    return signingNetworkOf(this.purse.parts.facts)
+  }
+
+  /** What is left for calls. */
+  get available(): bigint {
+    const left = this.deposit - this.book.bound
+    return left > 0n ? left : 0n
+  }
+
+  /** The voucher key. */
+  key(): Promise<TabKey> {
+    this.#key ??= seedOf(this.purse, this.opening).then(tabKeyOf)
+    return this.#key
+  }
+
+  /** Takes in what other processes noted. */
+  async reload(): Promise<void> {
+    this.book.readAll(await this.purse.notes.read(this.tabId))
+  }
+
+  /** Reads the record of the chain. */
+  async look(): Promise<TabStanding['status']> {
+    const record = must(await this.purse.chain.tab(this.tabId))
+    if (record !== undefined) {
+      this.#checkRecord(record)
+      this.record = record
+      if (record.status === 'ended') await this.#end()
+      return this.book.stopped !== null && record.status !== 'ended' ? 'stopped' : record.status
+    }
+    const { client, facts } = this.purse.parts
+    const { validUntil } = this.opening
+    const gone = { txId: this.tabId, validUntil, genesis: facts.genesis }
+    return (await client.expiredAt(gone)) === null ? 'opening' : 'void'
+  }
+
+  /** Coins that a caller gave as decimal text, in base units. Errors: `invalid_option`. */
+  units(name: string, coins: string): bigint {
+    checkGiven('tab', name, coins, KIND.text)
+    const parsed = parseAmount(coins, this.purse.parts.facts.decimals)
+    if (!parsed.ok || parsed.value === 0n) throw invalid(`tab: ${name} must be coins as decimal text`)
+    return parsed.value
+  }
+
+  /** A call as the payment by which it is resumed. */
+  payment({ seq, secret, serviceId, request, amount: most }: CallNote): Payment {
+    const names = { txId: this.tabId, secret, serviceId, request, quoteId: `${this.tabId}:${seq}` }
+    return { ...names, amount: BigInt(most), tx: null, validUntil: 0 }
+  }
+
+  /** Notes that nothing more is signed for this tab, with what shows why. */
+  async stop({ reason, kind }: Disbelief, evidence: TabEvidence | null, said: SaidState | null = null): Promise<void> {
+    const newest = this.book.receipts.get(this.book.receiptsKnown)
+    const shown = [said?.lastReceipt, newest].filter((each) => each !== undefined && each !== null)
+    const told =
+      said === null
+        ? null
+        : { charged: said.charged.toString(), receipts: said.receipts, lastReceipt: said.lastReceipt }
+    const proof = evidence ?? (kind === null ? null : this.evidence(kind, shown, told))
+    const note = {
+      what: 'stop',
+      tabId: this.tabId,
+      code: 'tab_stopped',
+      reason,
+      evidence: proof,
+      atMs: Date.now(),
+    } as const
+    this.book.stopped ??= note
+    await this.purse.keep(note)
+  }
+
+  /** What shows other readers what the seller did. */
+  evidence(kind: TabEvidence['kind'], receipts: readonly TabReceiptJson[], said: TabEvidence['said']): TabEvidence {
+    const { genesis, chainId } = this.purse.parts.facts
+    const { voucherKey } = this.opening
+    const names = { tabId: this.tabId, agentId: this.agentId, receiptKey: this.receiptKey, voucherKey }
+    return { kind, genesis, chainId, ...names, receipts, said }
+  }
+
+  /** The record is of this opening. Payout and receipt key are the chain's: no offer can change them. */
+  #checkRecord({ voucherKey, agentId }: TabRecordView): void {
+    if (voucherKey === this.opening.voucherKey && agentId === this.agentId) return
+    throw new PaymentMismatchError('the node shows another tab under this id', { code: 'other_tab' })
+  }
+
+  /** If a reorganisation takes the end back, the chain ends the tab again. */
+  async #end(): Promise<void> {
+    if (this.book.isOver) return
+    this.book.isOver = true
+    await this.purse.keep({ what: 'end', tabId: this.tabId, atMs: Date.now() })
+  }
+}

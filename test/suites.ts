@@ -25,7 +25,7 @@ export const TIMED = [
 /** Tests whose worth is in their length, and which `npm test` leaves out: `docs/testing.md` says of each why. */
 export const LONG = [
   // A program is killed, its connection cut, its disk full or a file damaged, at one point after the other.
-  'test/e2e/{kill,crash-points,dollar-crash-points,sdk-cuts,damaged-files,disk-full}.test.ts',
+  'test/e2e/{kill,crash-points,dollar-crash-points,tab-kill-campaign,sdk-cuts,damaged-files,disk-full}.test.ts',
   // Networks of daemons that wait for each other.
   'test/e2e/{network-partition,network-peers,network-joining,joining}.test.ts',
   'test/integration/network/{claimed-headers,hostile-body-holders,hostile-chosen-peer,hostile-held-up}.test.ts',

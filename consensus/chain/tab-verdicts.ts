@@ -38,11 +38,13 @@ export class TabVerdicts {
   }
 
   /** Has collected signatures checked by the threads. If the threads fail, the verdicts stay unknown. */
-  async checkAhead(unknown: ReadonlyMap<string, TabSignature>, verifier: SignatureVerifier): Promise<void> {
-    if (unknown.size === 0) return
-    const verdicts = await verifier.verifyTabs?.([...unknown.values()]).catch(() => [])
+  checkAhead(unknown: ReadonlyMap<string, TabSignature>, verifier: SignatureVerifier): Promise<void> {
+    if (unknown.size === 0 || verifier.verifyTabs === undefined) return Promise.resolve()
     const ids = [...unknown.keys()]
-    for (const [i, verdict] of (verdicts ?? []).entries()) this.#known.set(ids[i] as string, verdict)
+    const learn = (verdicts: readonly boolean[]): void => {
+      for (const [i, verdict] of verdicts.entries()) this.#known.set(ids[i] as string, verdict)
+    }
+    return verifier.verifyTabs([...unknown.values()]).then(learn, () => {})
   }
 }
 

@@ -25,7 +25,6 @@ import { errorBody, errorHeaders } from '../server/faults.ts'
 import { payFromChannel } from './channel-calls.ts'
 import { NATIVE_SCHEME, nativeNetwork, STABLE_SCHEME, TAB_SCHEME } from './options.ts'
 import type { CallOutcome, CallRoom, OfferedPayment, PaidCallRequest, Settlement } from './paid-call.ts'
-import { PAYMENT_HEADERS } from './payment-headers.ts'
 import { type QuoteAnswer, quoteBook } from './quotes.ts'
 import { endTab, payOnTab } from './tab-calls.ts'
 import { type OfferedTab, readTabPayment } from './tab-payment.ts'
@@ -39,6 +38,8 @@ interface CallPlace {
 
 type CallRequest = RequestOf<'call'> | RequestOf<'callService'>
 
+/** HTTP headers that carry a payment: that of x402 version 2, then that of version 1. */
+export const PAYMENT_HEADERS = ['payment-signature', 'x-payment'] as const
 /** Standard base64 with padding, as the official clients write it. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const HEADER_CHARS_MAX = 16_384

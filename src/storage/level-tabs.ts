@@ -203,8 +203,10 @@ export class LevelTabStore implements TabStore {
       if (Number(finishedAt) < beforeMs && this.#isOver(tabId, Number(n))) {
         await this.#forgetResult(key, Number(n))
         pruned += 1
-      } else
-        kept.push({ key, n: Number(n), bytes: Number(bytes), payer, priceUsdMicros: BigInt(price), isDelivered: false })
+      } else if (bytes !== '0') {
+        const priceUsdMicros = BigInt(price)
+        kept.push({ key, n: Number(n), bytes: Number(bytes), payer, priceUsdMicros, isDelivered: false })
+      }
     }
     const beyond = beyondBytes(kept, bytesMax)
     for (const { key, n } of beyond) await this.#forgetResult(key, n)
@@ -353,8 +355,7 @@ function entriesOf(answered: AnsweredTabRow, { call, charge, result, finishedAtM
   if (!call.isRepeatable) batch.push({ type: 'del', key: KEYS.open(tabId, seq) })
   if (result !== null) batch.push({ type: 'put', key: KEYS.text(tabId, seq), value: result })
   if (result !== null || !isTab(answered)) {
-    const bytes = Buffer.byteLength(result ?? '')
-    const value = `${bytes} ${n} ${call.caller} ${paidMicros(call, charge)}`
+    const value = `${Buffer.byteLength(result ?? '')} ${n} ${call.caller} ${paidMicros(call, charge)}`
     batch.push({ type: 'put', key: KEYS.result(finishedAtMs, tabId, seq), value })
   }
   return batch

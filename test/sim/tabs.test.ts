@@ -3,8 +3,8 @@ import { TabTown } from '../support/sim/tab-town.ts'
 import { tabVerdictOn } from '../support/sim/tab-verdict.ts'
 
 /** Payers end their tabs themselves, so that the run is short; `tabs-long` waits for expiries too. */
-const SIZE = { busyBlocks: 40, tabs: 7, splits: 0.05, ends: ['close', 'refund'], floodTips: [250n] } as const
-const SEED = 4
+const SIZE = { busyBlocks: 40, tabs: 8, splits: 0.06, ends: ['close', 'refund'], floodTips: [250n] } as const
+const SEED = 3
 
 it(`tabs come through splits, reorganisations and a flood (seed ${SEED})`, async () => {
   const town = new TabTown(SEED, SIZE)

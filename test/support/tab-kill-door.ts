@@ -60,7 +60,11 @@ function written(answer: Answer, path: string) {
   const type = { 'content-type': 'application/json' }
   if (isFault(answer)) {
     const body = errorBody(answer, { requestId: 'test', accept: '', path })
-    return { status: httpFault(answer.code).status, headers: { ...type, ...errorHeaders(answer) }, content: JSON.stringify(body) }
+    return {
+      status: httpFault(answer.code).status,
+      headers: { ...type, ...errorHeaders(answer) },
+      content: JSON.stringify(body),
+    }
   }
   if (!('status' in answer)) throw new Error('no answer of these doors is a stream')
   const content = 'json' in answer ? JSON.stringify(answer.json) : answer.content

@@ -1,11 +1,11 @@
-import type { AddressInfo } from 'node:net'
 import { flushCompileCache } from 'node:module'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { decodeBlock } from '../../consensus/block/block.ts'
-import { createInlineVerifier } from '../../consensus/crypto/verifier.ts'
 import { Chain } from '../../consensus/chain/chain.ts'
 import { ChainDatabase } from '../../consensus/chain/database.ts'
 import { UNPACED } from '../../consensus/chain/ports.ts'
+import { createInlineVerifier } from '../../consensus/crypto/verifier.ts'
 import { fromHex, toHex } from '../../consensus/primitives/bytes.ts'
 import { encodeTransaction } from '../../consensus/tx/transaction.ts'
 import { ValueAtRisk } from '../../marketplace/till/rails/native/payment.ts'
@@ -88,10 +88,11 @@ function sinkOver(mempool: Mempool): TransactionSink {
   }
 }
 
-/** Takes the blocks that the network has and this chain has not. Waits for them if `patient`. */
-async function follow(chain: Chain, patient: boolean): Promise<void> {
+/** Takes the blocks that the network has and this chain has not. With the URL of this seller it waits for the next one. */
+async function follow(chain: Chain, url: string | null): Promise<void> {
   const { height } = chain.head.header
-  const answer = await fetch(`${network}/network/blocks?after=${height}&wait=${patient}`)
+  const query = url === null ? '' : `&by=${url}`
+  const answer = await fetch(`${network}/network/blocks?after=${height}${query}`)
   for (const hex of (await answer.json()) as readonly string[]) {
     const block = decodeBlock(fromHex(hex))
     if (!block.ok) throw new Error(block.fault.code)
@@ -163,7 +164,7 @@ async function openChain(): Promise<Chain> {
 
 async function run(): Promise<void> {
   const chain = await openChain()
-  await follow(chain, false)
+  await follow(chain, null)
   const mempool = new Mempool({ chain, verifier: createInlineVerifier(NATIVE_BACKEND), policy: DEFAULT_MEMPOOL_POLICY })
   const sink = sinkOver(mempool)
   const store = watched(await openStore())
@@ -174,7 +175,13 @@ async function run(): Promise<void> {
   const workshop = new Workshop(chain, systemClock)
   const rail = new TabRail({
     ...{ chain, shop, store, sink, price, settings, workshop, signer: RECEIPT_SIGNER, backend: NATIVE_BACKEND },
-    ...{ clock: systemClock, timers: systemTimers, pacer: UNPACED, atRisk: new ValueAtRisk(chain, price), onError: fatal },
+    ...{
+      clock: systemClock,
+      timers: systemTimers,
+      pacer: UNPACED,
+      atRisk: new ValueAtRisk(chain, price),
+      onError: fatal,
+    },
   })
   const takeover = store.shared === undefined ? null : new Takeover(store.shared, systemTimers)
   shop.closeWhile(() => takeover?.heldBecause ?? null)
@@ -191,9 +198,10 @@ async function run(): Promise<void> {
   takeover?.start()
   claimer.check()
   const door = await openDoor(node, (when) => step(`${when} answer`))
-  process.stdout.write(`ready at http://127.0.0.1:${(door.address() as AddressInfo).port}\n`)
+  const url = `http://127.0.0.1:${(door.address() as AddressInfo).port}`
+  process.stdout.write(`ready at ${url}\n`)
   if (process.env.TEST_FLUSH !== undefined) flushCompileCache()
-  for (;;) await follow(chain, true)
+  for (;;) await follow(chain, url)
 }
 
 run().catch(fatal)

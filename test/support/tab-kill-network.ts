@@ -6,8 +6,8 @@ import { UNPACED } from '../../consensus/chain/ports.ts'
 import { fromHex, toHex } from '../../consensus/primitives/bytes.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 import { decodeTransaction, type Transaction } from '../../consensus/tx/transaction.ts'
-import { TABS, type Tab } from '../../marketplace/ledger/tab-records.ts'
 import { capabilityNumber, capabilitySet } from '../../marketplace/ledger/capabilities.ts'
+import { TABS, type Tab } from '../../marketplace/ledger/tab-records.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import { buildTemplate } from '../../miner/template.ts'
 import { jsonOfBase64 } from '../../rpc/client/http.ts'
@@ -15,6 +15,7 @@ import type { TabReceiptJson } from '../../rpc/client/sdk/tabs/tab-types.ts'
 import { createServer } from '../../rpc/server/server.ts'
 import { bareNodeOf, UNHURRIED } from './api-server.ts'
 import { TestChain, wallet } from './chain.ts'
+import { until } from './processes.ts'
 import { killRuleBook, OWNER, PAYOUT, RECEIPT_SIGNER, SELLER, SETTLERS } from './tab-kill-order.ts'
 import { TEST_SERVICES } from './test-services.ts'
 import { units } from './unsigned.ts'
@@ -59,6 +60,8 @@ export class KillNetwork {
   readonly #front: Server
   readonly #random: () => number
   readonly #waiting = new Set<() => void>()
+  /** Heights of the sellers' chains, by URL. */
+  readonly #heights = new Map<string, number>()
   #nodeUrl = ''
   #soon: NodeJS.Timeout | null = null
   #queue: Promise<unknown> = Promise.resolve()
@@ -77,7 +80,12 @@ export class KillNetwork {
   static async open(random: () => number): Promise<KillNetwork> {
     const test = await TestChain.open(killRuleBook())
     const node = bareNodeOf(test)
-    const app = await createServer(node, { limits: UNHURRIED, trustProxy: false, onError: () => {}, onAnswer: () => {} })
+    const app = await createServer(node, {
+      limits: UNHURRIED,
+      trustProxy: false,
+      onError: () => {},
+      onAnswer: () => {},
+    })
     const network = new KillNetwork(test, node.mempool as Mempool, app, random)
     network.#nodeUrl = await app.listen({ port: 0, host: '127.0.0.1' })
     await new Promise<void>((resolve) => network.#front.listen(0, '127.0.0.1', resolve))
@@ -102,6 +110,13 @@ export class KillNetwork {
       this.#queue = mined.catch(() => {})
       await mined
     }
+  }
+
+  /** Waits until every seller that runs has all blocks. */
+  async followed(): Promise<void> {
+    const { height } = this.test
+    const look = (): boolean => [...this.sellers.keys()].every((url) => (this.#heights.get(url) ?? 0) >= height)
+    await until('the sellers have all blocks', look, { everyMs: 5 })
   }
 
   async close(): Promise<void> {
@@ -146,7 +161,8 @@ export class KillNetwork {
 
   async #blocks(query: URLSearchParams, response: ServerResponse): Promise<void> {
     const after = Number(query.get('after'))
-    if (query.get('wait') === 'true' && after >= this.test.height) await this.#block()
+    this.#heights.set(query.get('by') ?? '', after)
+    if (query.has('by') && after >= this.test.height) await this.#block()
     const { database } = this.test.chain
     const blocks: string[] = []
     for (let height = after + 1; height <= this.test.height && blocks.length < 200; height++) {
@@ -221,7 +237,11 @@ export class KillNetwork {
     const { request } = JSON.parse(sent) as { readonly request: string }
     const { channelId: tabId, voucher } = payload
     const place = { tabId, seq: voucher.seq, request, body, receipt }
-    this.seen.set(known === undefined ? key : `${key} ${this.losses.length}`, { ...place, losses: this.losses.length, times: 1 })
+    this.seen.set(known === undefined ? key : `${key} ${this.losses.length}`, {
+      ...place,
+      losses: this.losses.length,
+      times: 1,
+    })
   }
 }
 
@@ -230,7 +250,14 @@ async function publications(test: TestChain): Promise<readonly Transaction[]> {
   const owner = wallet(OWNER)
   const capabilities = capabilitySet(TEST_SERVICES.map(({ capability }) => capability))
   const settlers = SETTLERS.map((number) => wallet(number).address)
-  const agent = { agentId: SELLER, name: 'Seller', endpoint: '', capabilities, payout: wallet(PAYOUT).address, settlers }
+  const agent = {
+    agentId: SELLER,
+    name: 'Seller',
+    endpoint: '',
+    capabilities,
+    payout: wallet(PAYOUT).address,
+    settlers,
+  }
   const services = TEST_SERVICES.map(({ serviceId, name, requestFormat, description, capability, priceUsdMicros }) => {
     const texts = { serviceId, name, requestFormat, description, capability: capabilityNumber(capability) }
     return { agentId: SELLER, ...texts, priceUsdMicros }
@@ -248,7 +275,14 @@ interface Passed {
 }
 
 /** Headers that are passed on, in both directions. */
-const PASSED = ['content-type', 'payment-signature', 'payment-required', 'payment-response', 'retry-after', 'retry-after-ms']
+const PASSED = [
+  'content-type',
+  'payment-signature',
+  'payment-required',
+  'payment-response',
+  'retry-after',
+  'retry-after-ms',
+]
 
 async function passed(url: string, request: IncomingMessage, bytes: Buffer): Promise<Passed> {
   const { method = 'GET' } = request

@@ -20,13 +20,18 @@ const DEPOSIT = '0.8'
 const IDLE_MS = 5
 
 /** Errors that a seller which comes and goes may cause. All others are reported. */
-const PASSING: ReadonlySet<string> = new Set([
-  ...['interrupted', 'node_unreachable', 'tab_unconfirmed'],
-])
+const PASSING: ReadonlySet<string> = new Set([...['interrupted', 'node_unreachable', 'tab_unconfirmed']])
 /** The payer needs another tab. */
 const USED_UP: ReadonlySet<string> = new Set([
   ...['tab_exhausted', 'tab_ending', 'tab_closing', 'tab_ended', 'tab_stopped', 'tab_is_closing', 'tab_unknown'],
 ])
+
+/** An error that a payer did not expect, and its tab. */
+export interface PayerFault {
+  readonly tabId: string | null
+  readonly code: string
+  readonly text: string
+}
 
 /** How a tab ends: nothing is done, or a payer asks the chain or the seller. */
 export type TabEnd = 'by its term' | 'by the chain' | 'by the seller'
@@ -36,6 +41,8 @@ export class KillPayer {
   readonly number: number
   /** Calls that were answered, and those that failed and were not charged. */
   readonly told = { answered: 0, failed: 0, forgotten: 0, recovered: 0 }
+  /** Errors that a seller which dies must not cause. */
+  readonly faults: PayerFault[] = []
   /** Tabs that it stopped, with the reason. */
   readonly stopped = new Map<string, string>()
   /** Tabs on which it makes no more calls. */
@@ -122,7 +129,9 @@ export class KillPayer {
     const options = { deposit: DEPOSIT, term: 1_200, closeDelay: 400 }
     const tabs = await this.#client.tabs()
     const open = tabs.find(({ tabId, isUsable }) => isUsable && !this.#left.has(tabId))
-    const [outcome] = await Promise.allSettled([open?.ready().then(() => open) ?? this.#client.openTab(SELLER, options)])
+    const [outcome] = await Promise.allSettled([
+      open?.ready().then(() => open) ?? this.#client.openTab(SELLER, options),
+    ])
     this.#sort(outcome as PromiseSettledResult<unknown>, open ?? null)
     this.#tab = outcome?.status === 'fulfilled' ? outcome.value : null
     return this.#tab
@@ -169,7 +178,7 @@ export class KillPayer {
     if (name === 'NotChargedError') this.told.failed += 1
     else if (code === 'tab_stopped' && tab !== null) this.stopped.set(tab.tabId, message)
     else if (!PASSING.has(code) && !USED_UP.has(code))
-      this.#network.violations.push(`payer ${this.number}: ${name} ${code}: ${message}`)
+      this.faults.push({ tabId: tab?.tabId ?? null, code, text: `payer ${this.number}: ${name} ${code}: ${message}` })
   }
 
   #start(): AgentClient {

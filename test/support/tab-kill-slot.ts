@@ -19,18 +19,18 @@ const CLAIM_STEPS = [...around('putClaim'), ...around('send'), ...around('claim 
 /** Steps that come when something is final, or a payer asks for its refund. */
 const FINAL_STEPS = [...around('mark'), ...around('dropClaim')]
 
-/** All steps at which a seller is killed. */
-export const STEPS: readonly string[] = [
-  ...new Set([...CALL_STEPS, ...START_STEPS, ...CLAIM_STEPS, ...FINAL_STEPS]),
-]
+/** All steps at which sellers are killed. */
+export const STEPS: readonly string[] = [...new Set([...CALL_STEPS, ...START_STEPS, ...CLAIM_STEPS, ...FINAL_STEPS])]
 
 /** Depth at which a claim is final, and a bit. */
 const FINAL_BLOCKS = 43
 /** How long a seller may take to come to its step. Then it is killed where it is. */
-const LIFE_MS = 1_200
+const LIFE_MS = 1_500
 /** Part of the lives that end at a random moment, from the first on. */
 const ANY_MOMENT = 0.15
 const MOMENT_MS_MAX = 500
+/** Part of the lives that are to end where the fewest did so far. */
+const RARE = 0.1
 /** Part of the deaths after which the store is gone too, and of those that other replicas notice before the next start. */
 const STORE_LOST = 0.02
 const LONG_DEAD = 0.1
@@ -74,7 +74,7 @@ export class SellerSlot {
     const isFinal = FINAL_STEPS.includes(death.step)
     if (url !== null) {
       this.#network.sellers.add(url)
-      if (isFinal) await this.#network.mine(FINAL_BLOCKS)
+      await this.#network.mine(isFinal ? FINAL_BLOCKS : 1)
       await Promise.race([program.exit, pause(LIFE_MS)])
     }
     const isLate = program.ended === null
@@ -135,11 +135,19 @@ export class SellerSlot {
 
   #chooseDeath(): Death {
     const { random } = this.#options
+    if (random() < RARE) return { step: this.#rarest(), count: 1 }
     const dice = random()
-    const steps =
-      dice < 0.55 ? CALL_STEPS : dice < 0.85 ? CLAIM_STEPS : dice < 0.9 ? START_STEPS : FINAL_STEPS
+    const steps = dice < 0.55 ? CALL_STEPS : dice < 0.85 ? CLAIM_STEPS : dice < 0.9 ? START_STEPS : FINAL_STEPS
     const step = steps[Math.floor(random() * steps.length)] as string
     return { step, count: steps === CALL_STEPS ? 1 + Math.floor(random() * 4) : 1 }
+  }
+
+  /** One of the steps at which it died least often. */
+  #rarest(): string {
+    const count = (step: string): number => this.deaths.get(step) ?? 0
+    const least = Math.min(...STEPS.map(count))
+    const rarest = STEPS.filter((step) => count(step) === least)
+    return rarest[Math.floor(this.#options.random() * rarest.length)] as string
   }
 
   #loseStore(): void {

@@ -26,7 +26,6 @@ import { refusedOnTab, TabWork } from './tab-work.ts'
 /** The service under whose name and price chats on tabs are sold. */
 const SERVICE = 'node-llm-chat' as ServiceId
 const JSON_TYPE = 'application/json; charset=utf-8'
-const NEVER = new AbortController().signal
 
 type Answer = PlainAnswer | Fault
 type Paid = Extract<CallOutcome, { is: 'paid' }>
@@ -62,7 +61,7 @@ export async function answerOnTab(node: NodeApi, chat: ChatApi, request: ApiRequ
   const desk = { node, market, chat, request, read: read.value }
   const payment = paymentOf(request, market)
   // A caller of a whole answer may come back for it, so that one is made to its end.
-  const end = new End(read.value.streams ? request.signal : NEVER)
+  const end = new End(read.value.streams ? request.signal : new AbortController().signal)
   const leave = chat.enter(end.stop)
   if (leave === null) return end.faultOf(fault('chat/busy', { seconds: 1 }))
   const talk = begin(desk, payment, end)

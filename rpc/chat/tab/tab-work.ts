@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { type Fault, fault, faultMessage } from '../../../consensus/primitives/fault.ts'
 import { ok } from '../../../consensus/primitives/result.ts'
 import type { ChatOutcome, ChatPiece, ChatSink } from '../../../marketplace/chat/call.ts'
@@ -7,6 +6,7 @@ import { NO_USAGE } from '../../../marketplace/chat/models/usage.ts'
 import type { ModelUsage } from '../../../marketplace/ports/models.ts'
 import type { ServiceDefinition } from '../../../marketplace/services/service.ts'
 import { CHAT_LINE } from '../../../marketplace/services/text/chat-line.ts'
+import { CHAT_RESULT, unitsOfChat } from '../../../marketplace/services/text/chat-result.ts'
 import { PRICE_UNITS, tokenUnits } from '../../../marketplace/services/text/token-price.ts'
 import type { Offer } from '../../../marketplace/till/shop.ts'
 import { httpFault } from '../../contract/http-faults.ts'
@@ -17,8 +17,6 @@ import type { End } from '../visit.ts'
 import { GatheredChat } from './gathered.ts'
 import { TAB_BODY_BYTES_MAX } from './wants-tab.ts'
 
-/** The stored answer of a chat. Its text was made here, so only its being an object is checked. */
-const RESULT = Type.Object({})
 const RESULT_BYTES_MAX = 1_048_576
 /** Time beyond that of all stages, in which the answer is put together. */
 const GRACE_MS = 5_000
@@ -72,11 +70,11 @@ export class TabWork {
       parse: () => ok(read.call),
       ready: () => chat.platform.readiness(model),
       execute: (_, __, signal) => this.#answer(signal),
-      resultSchema: RESULT,
+      resultSchema: CHAT_RESULT,
       resultBytesMax: RESULT_BYTES_MAX,
       timeoutMs: chat.budgetMs + GRACE_MS,
       mostOnTab: () => ({ times: most, of: PRICE_UNITS }),
-      usedOnTab: (result) => ({ times: usedIn(result), of: most }),
+      usedOnTab: (result) => ({ times: unitsOfChat(result), of: most }),
     }
     return { definition: sold, priceUsdMicros }
   }
@@ -144,11 +142,6 @@ export class TabWork {
       },
     }
   }
-}
-
-function usedIn(result: unknown): bigint {
-  const { usage } = result as { readonly usage: ReturnType<typeof usageJson> }
-  return tokenUnits({ promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens })
 }
 
 /** Refuses what a chat on a tab cannot have. */

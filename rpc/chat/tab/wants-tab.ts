@@ -1,4 +1,4 @@
-import { PAYMENT_HEADERS } from '../../cashier/payment-headers.ts'
+import { PAYMENT_HEADERS } from '../../cashier/cashier.ts'
 
 /**
  * Maximum bytes of a chat that is paid from a tab. Its text takes no room that a key would have to answer for, and all its tokens can be

@@ -7,9 +7,9 @@ import { amount } from '../../../consensus/primitives/amount.ts'
 import type { Hash } from '../../../consensus/primitives/ids.ts'
 import { encodeTabReceipt, tabReceiptsRoot } from '../../../consensus/tx/tab-messages.ts'
 import { type AgentClient, type ClientOptions, createClient } from '../../../rpc/client/client.ts'
-import { wallet as walletKey } from '../../support/chain.ts'
 import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import { nativeTabScheme } from '../../../rpc/client/x402.ts'
+import { wallet as walletKey } from '../../support/chain.ts'
 import { type Answer, type Json, receiptOf } from '../../support/lying-tab-seller.ts'
 import { ACME, ECHO, TabWorld } from '../../support/tab-world.ts'
 import { serviceId } from '../../support/unsigned.ts'
@@ -38,7 +38,9 @@ const caught = (work: Promise<unknown>): Promise<unknown> =>
   )
 
 /** A server that keeps what it was asked. */
-async function listener(seen: { readonly url: string; readonly headers: IncomingMessage['headers'] }[]): Promise<string> {
+async function listener(
+  seen: { readonly url: string; readonly headers: IncomingMessage['headers'] }[],
+): Promise<string> {
   const server = createServer((request, response) => {
     request.resume()
     seen.push({ url: request.url ?? '', headers: request.headers })
@@ -162,7 +164,10 @@ describe('numbers', () => {
       const told = world.seller.terms(ECHO, 'tab_seq_used', tab.tabId)
       const accepts = (told.body.accepts as readonly Json[]).map((offer) => {
         const extra = offer.extra as Json
-        return { ...offer, extra: { ...extra, channelState: { ...(extra.channelState as Json), nextSeq: 0xffff_ffff } } }
+        return {
+          ...offer,
+          extra: { ...extra, channelState: { ...(extra.channelState as Json), nextSeq: 0xffff_ffff } },
+        }
       })
       return { ...told, body: { ...told.body, accepts } }
     }

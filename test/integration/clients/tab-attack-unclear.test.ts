@@ -38,7 +38,10 @@ function instead(answer: Answer, times = Number.POSITIVE_INFINITY): void {
 describe('an answer that does not come from the till leaves open what became of a call', () => {
   const answers: readonly (readonly [string, Answer])[] = [
     ['an internal error of the node', { status: 500, body: { error: 'internal error', code: 'internal_error' } }],
-    ['a gateway with codes of its own', { status: 504, body: { error: 'upstream timed out', code: 'UPSTREAM_TIMEOUT' } }],
+    [
+      'a gateway with codes of its own',
+      { status: 504, body: { error: 'upstream timed out', code: 'UPSTREAM_TIMEOUT' } },
+    ],
     ['a firewall', { status: 403, body: { error: 'denied', code: 'waf_denied' } }],
     ['a proxy that waited too long', { status: 408, body: { error: 'timeout', code: 'request_timeout' } }],
     ['an answer that is too deep to read', { status: 200, body: { paid: true, result: deep(200) } }],
@@ -104,7 +107,8 @@ describe('a wallet without notes', () => {
     const tab = await opened()
     await tab.call(ECHO, 'a')
     await tab.call(ECHO, 'b')
-    world.mischief.lie = (answer, path) => (path.endsWith(tab.tabId) ? { status: 200, body: { tabId: tab.tabId } } : answer)
+    world.mischief.lie = (answer, path) =>
+      path.endsWith(tab.tabId) ? { status: 200, body: { tabId: tab.tabId } } : answer
     const agent = client()
     await agent.recoverTabs({ maxUnnoted: '0.001' })
     world.calm()

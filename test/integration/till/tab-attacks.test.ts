@@ -12,9 +12,9 @@ import type { AnsweredTabRow } from '../../../marketplace/till/rails/tab/tab-sto
 import { NATIVE_BACKEND } from '../../../src/crypto/native-backend.ts'
 import { wallet } from '../../support/chain.ts'
 import { AGAIN, closeMarkets, ONCE, SHOP } from '../../support/market.ts'
+import { until } from '../../support/processes.ts'
 import { closeTabShops, TabShop, TEST_SIGNER } from '../../support/tabs.ts'
 import { units } from '../../support/unsigned.ts'
-import { until } from '../../support/processes.ts'
 
 afterEach(async () => {
   await closeTabShops()

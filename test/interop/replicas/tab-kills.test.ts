@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { campaignText, runCampaign } from '../../support/tab-kill-campaign.ts'
 import { PostgresServer } from './postgres.ts'
 
-const KILLS = Number(process.env.ZZ_KILLS ?? 80)
+const KILLS = 80
 const SEED = Number(process.env.TEST_KILL_SEED ?? Date.now() % 1_000_000)
 /** Short, so that a dead replica is noticed soon; long enough for a busy machine to renew it. */
 const LEASE_MS = 2_000

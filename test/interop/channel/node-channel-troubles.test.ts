@@ -74,7 +74,7 @@ it('does not ask the chain about a voucher that the key of the channel did not s
   await payer.call()
   const asked = shop.facilitator.asked.length
   const forged = payer.paid(({ payload }) => {
-    const { voucher } = payload as { readonly voucher: { readonly signature: string } }
+    const { voucher } = payload
     return { ...payload, voucher: { ...voucher, signature: `0x${'11'.repeat(64)}1b` } }
   })
   const call = { serviceId: 'node-test-again', request: shop.newRequest(), headers: forged }

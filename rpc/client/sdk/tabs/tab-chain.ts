@@ -155,12 +155,14 @@ export class TabChain {
   async #pages(path: string, name: string): Promise<Result<readonly Fields[]>> {
     const found: Fields[] = []
     let cursor = ''
+    const patience = this.#parts.patience()
     for (let page = 0; page < PAGES_MAX; page++) {
+      if (page > 0 && isOver(patience)) return misunderstood(path)
       const query = new URLSearchParams({ limit: String(PAGE), ...(cursor === '' ? {} : { cursor }) })
       const body: Result<Fields> = await this.#client.document(`${path}${query}`)
       if (!body.ok) return body
       const items = body.value[name]
-      for (const item of Array.isArray(items) ? items : []) found.push(fieldsOf(item))
+      for (const item of Array.isArray(items) ? items.slice(0, PAGE) : []) found.push(fieldsOf(item))
       cursor = textOf(body.value.nextCursor, '')
       if (cursor === '') break
     }

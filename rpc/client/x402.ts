@@ -6,8 +6,8 @@ import { FarthingError, PaymentRequiredError, SpendLimitError } from './sdk/erro
 import { factsOf } from './sdk/networks.ts'
 import { checkGiven, checkNoMore, invalid, KIND } from './sdk/options.ts'
 import { NATIVE_SCHEME, randomHex, readOffer } from './sdk/quotes.ts'
-import type { NetworkName } from './sdk/shapes.ts'
 import { sendWithinOrigin } from './sdk/sent-request.ts'
+import type { NetworkName } from './sdk/shapes.ts'
 import { isTabOffer } from './sdk/tabs/tab-wire.ts'
 
 /** CAIP-2 name of the native network in x402 version 2. Networks share the chain id, so the offer's genesis tells them apart. */

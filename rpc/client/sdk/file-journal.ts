@@ -12,7 +12,11 @@ interface FileSystem {
     path: string,
     flags: 'a',
     mode: number,
-  ): Promise<{ write(bytes: Uint8Array): Promise<{ readonly bytesWritten: number }>; sync(): Promise<void>; close(): Promise<void> }>
+  ): Promise<{
+    write(bytes: Uint8Array): Promise<{ readonly bytesWritten: number }>
+    sync(): Promise<void>
+    close(): Promise<void>
+  }>
 }
 
 const FILE = /^payments-\d{4}-\d{2}-\d{2}\.jsonl$/

@@ -99,7 +99,7 @@ describe('receipts of a seller', () => {
       ledger.charged = 2n * PRICE
       return { ...answer, body: { ...answer.body, receipt: { ...receipt, tab: failed } } }
     }
-    expect(await caught(tab.call(ECHO, 'fail:1'))).toMatchObject({ name: 'NotChargedError' })
+    expect(await caught(tab.call(ECHO, 'fail:1'))).toMatchObject({ name: 'VerificationError' })
     world.calm()
     await world.claim(tab.tabId, {
       root: tabReceiptsRoot(ledger.receipts.map((json) => encodeTabReceipt(receiptOf(json)))),

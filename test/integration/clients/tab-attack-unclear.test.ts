@@ -19,8 +19,7 @@ beforeEach(() => world.calm())
 const client = (options: Partial<ClientOptions> = {}): AgentClient =>
   createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 400, ...options })
 const opened = (options: Partial<ClientOptions> = {}) => client(options).openTab(ACME, { deposit: '0.1', term: 1_200 })
-const caught = (work: Promise<unknown>): Promise<unknown> =>
-  work.catch((error: unknown) => error)
+const caught = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
 
 /** The seller serves, and this comes instead of its answer. */
 function instead(answer: Answer, times = Number.POSITIVE_INFINITY): void {
@@ -153,7 +152,12 @@ describe('a price that rose for a moment', () => {
 describe('a tab at its end', () => {
   it('is replaced in automatic mode', async () => {
     const own = walletFromWords(wordsOfSeed(devSeed(4)))
-    const agent = client({ tabs: { maxDeposit: '0.02', callsAhead: 5 }, verify: false, wallet: own, journal: memoryJournal() })
+    const agent = client({
+      tabs: { maxDeposit: '0.02', callsAhead: 5 },
+      verify: false,
+      wallet: own,
+      journal: memoryJournal(),
+    })
     const tab = await agent.openTab(ACME, { deposit: '0.02', term: 1_200 })
     for (let i = 0; i < 3; i++) await agent.call(ECHO, `alone ${i}`)
     await world.test.mineTo((world.tab(tab.tabId)?.expiresAt ?? 0) - 30)

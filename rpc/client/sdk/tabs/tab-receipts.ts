@@ -30,7 +30,8 @@ export function readReceipt(value: unknown): TabReceiptJson | undefined {
   const hashes = [tabId, context, resultHash].every((each) => typeof each === 'string' && isHex(each, 32))
   const counts = [seq, n, durationMs].every(isUint32)
   const isWhole = hashes && counts && isUnits(charged) && isUnits(cumulative) && Number.isSafeInteger(timeMs)
-  if (!isWhole || (timeMs as number) < 0 || (timeMs as number) > TIME_MS_MAX || (outcome !== 0 && outcome !== 1)) return undefined
+  if (!isWhole || (timeMs as number) < 0 || (timeMs as number) > TIME_MS_MAX || (outcome !== 0 && outcome !== 1))
+    return undefined
   if (typeof serviceId !== 'string' || !SERVICE_ID.test(serviceId)) return undefined
   if (typeof signature !== 'string' || !isHex(signature, 64)) return undefined
   const numbers = { seq, n, durationMs, timeMs } as { seq: number; n: number; durationMs: number; timeMs: number }

@@ -130,7 +130,7 @@ export class TabSeller {
   }
 
   async #get(path: string): Promise<Result<NodeAnswer['body']>> {
-    return expectOk(await askNode(this.#parts.client.baseUrl, path, {}, this.#parts.transport))
+    return expectOk(await askNode(this.#parts.client.baseUrl, path, TO_THE_SELLER, this.#parts.transport))
   }
 
   async #query(tabId: string, what: 'state', key: TabKey): Promise<URLSearchParams> {

@@ -8,7 +8,7 @@ import { PaymentRequiredError } from '../errors.ts'
 import { withWord } from '../quotes.ts'
 import { errorOfAnswer, errorOfFault, isPassing, must } from '../refusals.ts'
 import type { Quote } from '../shapes.ts'
-import { isOver, type Patience, pause } from '../waiting.ts'
+import { isOver, type Patience, pause, whileReading } from '../waiting.ts'
 import type { TabKey } from './tab-key.ts'
 import type { TabParts } from './tab-purse.ts'
 import { readReceipt } from './tab-receipts.ts'
@@ -90,7 +90,7 @@ export class TabSeller {
   /** Receipts from a number on, as they came; at most `most`. */
   async receipts(tabId: string, key: TabKey, from: number, most: number): Promise<readonly TabReceiptJson[]> {
     const found: TabReceiptJson[] = []
-    let [patience, renewed] = [this.#parts.patience(), 0]
+    let [patience, renewed] = [whileReading(this.#parts.patience()), 0]
     for (let next: number | null = from; next !== null && found.length < most && !isOver(patience); ) {
       const first: number = next
       const query = await this.#query(tabId, 'state', key)
@@ -103,7 +103,8 @@ export class TabSeller {
       const told = body.next
       next = typeof told === 'number' && told > first && told <= first + PAGE && page.length > 0 ? told : null
       if (found.length - renewed < RECEIPTS_IN_TIME) continue
-      ;[patience, renewed] = [this.#parts.patience(), found.length]
+      patience = whileReading(this.#parts.patience())
+      renewed = found.length
     }
     return found
   }

@@ -324,8 +324,13 @@ export class Tabs {
 
   /** A tab with an agent whose opening has no block yet. No other one is opened meanwhile. */
   async #waiting(agentId: string): Promise<Tab | undefined> {
-    for (const tab of await this.list())
-      if (tab.agentId === agentId && tab.isUsable && (await tab.state()).status === 'opening') return tab
+    for (const tab of await this.list()) {
+      if (tab.agentId !== agentId || !tab.isUsable) continue
+      const standing = await tab.state().catch((error: unknown) => {
+        if (!isOtherTab(error)) throw error
+      })
+      if (standing?.status === 'opening') return tab
+    }
     return undefined
   }
 

@@ -207,6 +207,7 @@ export class TabWorld {
       return payment === undefined ? this.seller.single(name) : this.seller.serveSingle(name, text)
     if (payload === undefined) return this.seller.terms(name, 'payment_required')
     const paid = payload as Json
+    if (paid.channelId === undefined) return this.seller.serveSingle(name, text)
     if (paid.type === 'refund') return this.#refund(paid)
     // An opening that is still on its way is waited for.
     if (paid.type === 'deposit' && this.tab(String(paid.channelId)) === undefined) await this.mine()

@@ -58,44 +58,6 @@ describe('a call whose answer was lost', () => {
   })
 })
 
-describe('the first price of a service', () => {
-  it('is none that a failed call had', async () => {
-    const tab = await opened()
-    world.seller.prices.set(ECHO, 2_000_000n)
-    expect(await caught(tab.call(ECHO, 'fail:1'))).toMatchObject({ name: 'NotChargedError' })
-    world.seller.prices.delete(ECHO)
-    await tab.call(ECHO, 'a')
-    world.seller.prices.set(ECHO, 2_400_000n)
-    await caught(tab.call(ECHO, 'b'))
-    await caught(tab.call(ECHO, 'c'))
-    expect((await tab.state()).charged).toBe(PRICE)
-  })
-
-  it('is what was charged, not what was offered', async () => {
-    const tab = await opened()
-    world.seller.prices.set(ECHO, 2_000_000n)
-    instead((told) => {
-      const receipt = told.body.receipt as Json
-      const last = receiptOf(receipt.tab as Json)
-      const signed = world.seller.signed({ ...last, charged: amount(PRICE), cumulative: amount(PRICE) })
-      const ledger = world.seller.ledger(tab.tabId)
-      ledger.receipts.splice(0, 1, signed)
-      ledger.charged = PRICE
-      world.seller.prices.delete(ECHO)
-      const extra = { ...(told.settled?.extra as Json), next: { amount: String(PRICE), validUntil: 1_000_000 } }
-      const body = { ...told.body, receipt: { ...receipt, tab: signed } }
-      return { ...told, body, settled: { ...told.settled, extra } }
-    })
-    await tab.call(ECHO, 'a')
-    world.calm()
-    await tab.call(ECHO, 'b')
-    world.seller.prices.set(ECHO, 2_400_000n)
-    await caught(tab.call(ECHO, 'c'))
-    await caught(tab.call(ECHO, 'd'))
-    expect((await tab.state()).charged).toBe(2n * PRICE)
-  })
-})
-
 describe('a failed call', () => {
   it('does not raise what was charged in all, also where a number before it is open', async () => {
     const tab = await opened()

@@ -45,7 +45,12 @@ const server = {
 function told({ status, body, settled }: Answer) {
   const text = JSON.stringify(body)
   const meta = settled === undefined ? {} : { _meta: { 'x402/payment-response': settled } }
-  return { content: [{ type: 'text', text }], structuredContent: body, ...meta, ...(status !== 200 && { isError: true }) }
+  return {
+    content: [{ type: 'text', text }],
+    structuredContent: body,
+    ...meta,
+    ...(status !== 200 && { isError: true }),
+  }
 }
 
 describe('wrapFetch', () => {
@@ -87,7 +92,7 @@ describe('wrapFetch', () => {
 describe('an MCP client', () => {
   it('pays from a tab after the third call to one agent', async () => {
     const agent = client(6)
-    const tools = agent.mcp(server as never) as unknown as typeof server
+    const tools = agent.mcp(server as never, { url: `${world.url}/api/mcp` }) as unknown as typeof server
     const ask = (request: string) => tools.callTool({ name: ECHO, arguments: { request } })
     for (let i = 0; i < 3; i++) await ask(`alone ${i}`)
     expect(await agent.tabs()).toEqual([])

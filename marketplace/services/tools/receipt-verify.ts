@@ -92,7 +92,7 @@ function parse(request: string): Result<Asked> {
   if (isHex(id, 32)) return ok({ txId: id as TxId, shown: null })
   const shown = readShownReceipt(request)
   if (shown !== undefined) return ok({ txId: shown.receipt.tabId, shown })
-  return unusable('neither a transaction id nor a receipt of a tab', FORMAT)
+  return unusable('not a transaction id', FORMAT)
 }
 
 function placeOf({ chain }: ServiceContext, { header, id }: ItemProof['entry']) {

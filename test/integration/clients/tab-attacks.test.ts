@@ -4,7 +4,13 @@ import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import { amount } from '../../../consensus/primitives/amount.ts'
 import { toHex } from '../../../consensus/primitives/bytes.ts'
 import type { Hash } from '../../../consensus/primitives/ids.ts'
-import { type ClientOptions, createClient, memoryJournal, TabStoppedError, VerificationError } from '../../../rpc/client/client.ts'
+import {
+  type ClientOptions,
+  createClient,
+  memoryJournal,
+  TabStoppedError,
+  VerificationError,
+} from '../../../rpc/client/client.ts'
 import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import { wallet as walletKey } from '../../support/chain.ts'
 import { type Answer, type Json, receiptOf } from '../../support/lying-tab-seller.ts'

@@ -29,7 +29,7 @@ import type {
   TabStanding,
 } from './tab-types.ts'
 import { checkTabReceipts, givenReceipts, type VerifyPlace } from './tab-verify.ts'
-import type { TabOffer } from './tab-wire.ts'
+import { readTabOffer, type TabOffer } from './tab-wire.ts'
 
 /** How often a call gets a new voucher because the seller's price or numbers moved. */
 const NEW_VOUCHERS_MAX = 3
@@ -389,9 +389,15 @@ export class Tab implements TabShape {
   async #exchange(call: CallNote, carrier: TabCarrier | null = null): Promise<NodeAnswer> {
     const patience = this.#core.purse.parts.patience(carrier?.signal)
     const answer = await this.#core.seller.call(call, patience, carrier)
-    const isFinal = answer.ok && (hasReceipt(answer.value) || !isUnclear(answer.value))
+    const isFinal = answer.ok && (hasReceipt(answer.value) || !this.#isUnclear(answer.value, carrier))
     if (!isFinal) throw interrupted(this.#core.payment(call), answer)
     return answer.value
+  }
+
+  /** What a carrier brings may be the word of another server, which kept the answer: only the state of the tab refuses. */
+  #isUnclear(answer: NodeAnswer, carrier: TabCarrier | null): boolean {
+    if (carrier === null || isUnclear(answer)) return isUnclear(answer)
+    return !readTabOffer(answer.body, this.#core.purse.parts.facts)?.state
   }
 
   async #unfund(txId: string, code: string): Promise<void> {

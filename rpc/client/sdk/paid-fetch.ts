@@ -111,7 +111,7 @@ async function paidFromTab(
     }
   }
   try {
-    return (await tabs.pay(quote, { carry, signal: sent.caller.request.signal })) ? last : null
+    return (await tabs.pay(quote, { url: sent.request.url, carry, signal: sent.caller.request.signal })) ? last : null
   } catch (error) {
     if (error instanceof NotChargedError) return last
     throw error

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import { AGENT_ID } from '../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
-import type { AgentClient, Tab, TabStanding } from '../../../rpc/client/client.ts'
+import { type AgentClient, FarthingError, type Tab, type TabStanding } from '../../../rpc/client/client.ts'
 import { useNativeSha256 } from '../../crypto/native-backend.ts'
 import { nativeAsset } from '../assets.ts'
 import { FILE_FLAGS, reasonNotToSave, withRequest } from '../call-file.ts'
@@ -170,9 +170,7 @@ export const tabListCommand: Command = {
   run: async (context) => {
     const agent = await tabClient(context, false)
     if (!agent.ok) return agent.fault
-    const all = await settled(context, async () => {
-      return Promise.all((await agent.value.tabs()).map((tab) => tab.state()))
-    })
+    const all = await settled(context, async () => standingsOf(context, await agent.value.tabs()))
     if (!all.ok) return all.fault
     const isOver = ({ status }: TabStanding): boolean => status === 'ended' || status === 'void'
     const shown = context.flags.all === undefined ? all.value.filter((each) => !isOver(each)) : all.value
@@ -180,6 +178,18 @@ export const tabListCommand: Command = {
     else showTable(context, tabRows(shown, nativeAsset(context)), {})
     return EXIT.ok
   },
+}
+
+/** How tabs stand. One that the node shows wrongly must not hide the others. */
+async function standingsOf(context: CommandContext, tabs: readonly Tab[]): Promise<readonly TabStanding[]> {
+  const standings = tabs.map((tab) =>
+    tab.state().catch((error: unknown) => {
+      if (!(error instanceof FarthingError) || error.code !== 'other_tab') throw error
+      context.note(`${tab.tabId}: ${error.message}`)
+      return null
+    }),
+  )
+  return (await Promise.all(standings)).filter((standing) => standing !== null)
 }
 
 /** `farthing tab show`: one tab. */

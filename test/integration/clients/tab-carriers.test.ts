@@ -92,7 +92,7 @@ describe('wrapFetch', () => {
 describe('an MCP client', () => {
   it('pays from a tab after the third call to one agent', async () => {
     const agent = client(6)
-    const tools = agent.mcp(server as never) as unknown as typeof server
+    const tools = agent.mcp(server as never, { url: `${world.url}/api/mcp` }) as unknown as typeof server
     const ask = (request: string) => tools.callTool({ name: ECHO, arguments: { request } })
     for (let i = 0; i < 3; i++) await ask(`alone ${i}`)
     expect(await agent.tabs()).toEqual([])

@@ -1,6 +1,6 @@
 import { isChatText } from '../../../../marketplace/services/text/chat-line.ts'
 import { isSameReceipt } from './tab-receipts.ts'
-import type { CallNote, OpeningNote, StopNote, TabEvidence, TabNote, TabReceiptJson } from './tab-types.ts'
+import type { CallNote, MoveNote, OpeningNote, StopNote, TabEvidence, TabNote, TabReceiptJson } from './tab-types.ts'
 
 /** Number of the first call of a tab. */
 const SEQ_FIRST = 1
@@ -10,6 +10,9 @@ const SEQ_LAST = 0xffff_ffff
  * used again, so that they leave no hole.
  */
 const SEQ_SPREAD_MAX = 200
+
+/** Code of a stop: the tab was found on the chain, and the wallet cannot derive its voucher key. */
+export const KEY_UNKNOWN = 'key_unknown'
 
 /** Code of a number that another call has. It is not free again. */
 const SEQ_USED = 'tab_seq_used'
@@ -25,6 +28,8 @@ export class TabBook {
   base = { charged: 0n, receipts: 0, ceiling: 0n }
   /** Top-ups that were sent and not refused. */
   readonly funds = new Map<string, { readonly units: bigint; readonly validUntil: number }>()
+  /** The newest request to close by the chain. */
+  closing: MoveNote | null = null
   /** Whether this client made the tab, or has agreed to how it stands. */
   isSettled = false
   /**
@@ -183,6 +188,9 @@ export class TabBook {
       case 'fund':
         if (!this.#refused.has(note.txId))
           this.funds.set(note.txId, { units: BigInt(note.amount), validUntil: note.validUntil })
+        break
+      case 'close':
+        this.closing = note
         break
       case 'call':
         this.#call(note)

@@ -9,6 +9,7 @@ import { randomHex } from '../quotes.ts'
 import { must } from '../refusals.ts'
 import type { Quote } from '../shapes.ts'
 import { Lanes } from './lanes.ts'
+import { KEY_UNKNOWN } from './tab-book.ts'
 import type { TabRecordView } from './tab-chain.ts'
 import type { TabCore } from './tab-core.ts'
 import { TabStoppedError } from './tab-errors.ts'
@@ -35,6 +36,8 @@ export class TabGuards {
   /** Whether it is too near its end for further calls. */
   isEnding = false
   readonly #core: TabCore
+  /** Services that the client's own node sells for the agent. */
+  readonly soldHere = new Set<string>()
   readonly #prices = new Map<string, CallPrice>()
   /** Whether the seller was shown the newest receipt of an earlier process. */
   #isShown = false
@@ -47,6 +50,7 @@ export class TabGuards {
   /** Errors: `TabStoppedError`, `tab_ended`, `tab_closing`. */
   checkUsable(): void {
     const { stopped } = this.#core.book
+    if (stopped?.code === KEY_UNKNOWN) throw new FarthingError(stopped.reason, { code: KEY_UNKNOWN })
     if (stopped !== null)
       throw new TabStoppedError(`this tab is stopped: ${stopped.reason}`, {
         ...{ code: 'tab_stopped', evidence: stopped.evidence },
@@ -60,6 +64,7 @@ export class TabGuards {
   async ask(serviceId: string, request: string): Promise<CallPrice> {
     const offer = await this.#core.seller.offer(serviceId, request)
     this.checkOffer(offer)
+    this.soldHere.add(serviceId)
     this.learn(offer)
     return { amount: offer.amount, usd: offer.usd }
   }

@@ -11,7 +11,7 @@ import { interrupted } from '../settling.ts'
 import type { CallResult, Payment } from '../shapes.ts'
 import { isOver, pause } from '../waiting.ts'
 import { RESULT_EXPIRED, TabAnswers } from './tab-answers.ts'
-import type { TabBook } from './tab-book.ts'
+import { KEY_UNKNOWN, type TabBook } from './tab-book.ts'
 import type { TabRecordView } from './tab-chain.ts'
 import { TabCore } from './tab-core.ts'
 import { TabStoppedError } from './tab-errors.ts'
@@ -20,7 +20,15 @@ import { OTHER_CLIENT } from './tab-judge.ts'
 import type { TabPurse } from './tab-purse.ts'
 import { hasReceipt, type TabCarrier, UNAVAILABLE } from './tab-seller.ts'
 import type { ReceiptsOptions, Tab as TabShape } from './tab-shapes.ts'
-import type { CallNote, CheckedTab, TabCallOptions, TabClosing, TabReceiptJson, TabStanding } from './tab-types.ts'
+import type {
+  CallNote,
+  CheckedTab,
+  MoveNote,
+  TabCallOptions,
+  TabClosing,
+  TabReceiptJson,
+  TabStanding,
+} from './tab-types.ts'
 import { checkTabReceipts, givenReceipts, type VerifyPlace } from './tab-verify.ts'
 import { readTabOffer, type TabOffer } from './tab-wire.ts'
 
@@ -116,6 +124,8 @@ export class Tab implements TabShape {
     checkNoMore('tab.topUp', more)
     const units = this.#core.units('coins', coins)
     await this.ready()
+    // What was noted and never sent does not count for the limits.
+    await this.isFunding()
     this.#guards.checkUsable()
     const { payout } = this.#core.record as TabRecordView
     const { tx, payment } = await this.#core.purse
@@ -158,7 +168,9 @@ export class Tab implements TabShape {
     checkOptions('tab.close', options, { byChain: KIND.toggle })
     await this.ready()
     const record = this.#core.record as TabRecordView
-    if (record.status === 'closing') return { by: 'chain', txId: null, endsAt: record.endsAt }
+    if (record.status === 'closing') return this.#closing(null)
+    const { closing } = this.#core.book
+    if (closing !== null && (await this.#isMined(closing))) return this.#closing(closing.txId)
     const isAsked = options.byChain !== true && this.#core.book.stopped === null
     const asked = isAsked ? await this.#askToClose() : undefined
     if (asked !== undefined && (await this.#hasEnded())) return { by: 'seller', txId: asked, endsAt: record.endsAt }
@@ -169,7 +181,7 @@ export class Tab implements TabShape {
     })
     await this.#core.purse.mined(payment)
     await this.#core.look()
-    return { by: 'chain', txId: tx.txId, endsAt: this.#core.record?.endsAt ?? 0 }
+    return this.#closing(tx.txId)
   }
 
   /** How it stands, by the chain and by what this client knows. */
@@ -306,7 +318,7 @@ export class Tab implements TabShape {
 
   async #begin(): Promise<void> {
     await this.#core.reload()
-    if (!this.#core.book.isSettled)
+    if (!this.#core.book.isSettled && this.#core.book.stopped?.code !== KEY_UNKNOWN)
       throw new FarthingError('this tab was found on the chain: recoverTabs() tells how it stands', {
         code: 'tab_unconfirmed',
       })
@@ -371,8 +383,10 @@ export class Tab implements TabShape {
 
   /** A call of another client may have gone to a server that is not this node. Its voucher is for the seller alone. */
   async #checkSeller(call: CallNote): Promise<void> {
-    if (this.#guards.priceOf(call.serviceId) !== undefined) return
+    const { soldHere } = this.#guards
+    if (soldHere.has(call.serviceId)) return
     if ((await this.#core.seller.agentOf(call)) !== this.agentId) throw interrupted(this.#core.payment(call))
+    soldHere.add(call.serviceId)
   }
 
   async #exchange(call: CallNote, carrier: TabCarrier | null = null): Promise<NodeAnswer> {
@@ -415,6 +429,23 @@ export class Tab implements TabShape {
     const serviceId = called ?? must(await this.#core.purse.chain.agent(this.agentId)).services[0]
     if (serviceId === undefined) return undefined
     return this.#core.seller.refund(this.tabId, serviceId, await this.#core.key()).catch(() => undefined)
+  }
+
+  #closing(txId: string | null): TabClosing {
+    return { by: 'chain', txId, endsAt: this.#core.record?.endsAt ?? 0 }
+  }
+
+  /** Waits for a close that an earlier process noted, and sends it if that one did not. False if it is too late for it. */
+  async #isMined({ txId, tx, validUntil }: MoveNote): Promise<boolean> {
+    const names = { txId, secret: '', serviceId: '', request: '', quoteId: '' }
+    try {
+      await this.#core.purse.mined({ ...names, amount: 0n, tx, validUntil })
+    } catch (error) {
+      if (error instanceof FarthingError && NOT_MINED.has(error.code)) return false
+      throw error
+    }
+    await this.#core.look()
+    return this.#core.record?.status !== 'open'
   }
 
   #move(

@@ -2,6 +2,7 @@ import type { PowHasher } from '../../consensus/block/pow.ts'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import type { Clock } from '../../consensus/chain/ports.ts'
 import type { SignatureJob } from '../../consensus/crypto/signing.ts'
+import type { TabSignature } from '../../consensus/crypto/tab-signing.ts'
 import type { AgentId, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import type { Outside } from '../ports/outside.ts'
@@ -48,6 +49,8 @@ export interface ServiceContext {
   readonly signatureFacts: (tx: Transaction) => SignatureFacts
   /** Verdicts on every part of a job, in order. */
   readonly halfVerdicts: (job: SignatureJob) => readonly HalfVerdicts[]
+  /** Whether a key of a tab signed a message. */
+  readonly isTabSignature: (part: TabSignature) => boolean
   readonly powHasher: PowHasher
   /** Null if the operator sells nothing. */
   readonly shelf: Shelf | null

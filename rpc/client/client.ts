@@ -27,6 +27,7 @@ export type {
   NodeEvent,
   PaidCallStatus,
   PaidFetchOptions,
+  PaidToolsOptions,
   Payment,
   PaymentJournal,
   PaymentRecord,

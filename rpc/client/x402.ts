@@ -6,6 +6,7 @@ import { FarthingError, PaymentRequiredError, SpendLimitError } from './sdk/erro
 import { factsOf } from './sdk/networks.ts'
 import { checkGiven, checkNoMore, invalid, KIND } from './sdk/options.ts'
 import { NATIVE_SCHEME, randomHex, readOffer } from './sdk/quotes.ts'
+import { sendWithinOrigin } from './sdk/sent-request.ts'
 import type { NetworkName } from './sdk/shapes.ts'
 import { isTabOffer } from './sdk/tabs/tab-wire.ts'
 
@@ -115,10 +116,7 @@ export function nativeTabScheme(client: AgentClient, ...more: readonly never[]):
         throw new PaymentRequiredError('the scheme does not see the request: use its fetch', {
           code: 'request_unknown',
         })
-      const { amount } = fieldsOf(requirements)
       const most = maxAmountPerPayment === undefined ? null : BigInt(maxAmountPerPayment)
-      if (most !== null && BigInt(String(amount)) > most)
-        throw new SpendLimitError('not paid: over maxAmountPerPayment of spendControls', { code: 'over_call_limit' })
       const proof = await client.tabProof({ ...requirements, extra }, request.slice(mark.length), most)
       open.set(callIn(proof.payload), proof)
       return { x402Version, payload: { ...proof.payload } }
@@ -139,10 +137,16 @@ export function nativeTabScheme(client: AgentClient, ...more: readonly never[]):
         const request = new Request(input, init)
         const text = await requestIn(request)
         const paid = withoutRequest(request)
-        const response = await fetch(paid)
+        const response = await (paid.headers.has(SIGNATURE) ? sendPaid(fetch, paid) : fetch(paid))
         return text === undefined ? response : withRequest(response, `${mark}${text}`, client)
       },
   }
+}
+
+/** A voucher is not redirected to another origin. */
+async function sendPaid(fetch: typeof globalThis.fetch, request: Request): Promise<Response> {
+  const body = request.body === null ? null : new Uint8Array(await request.clone().arrayBuffer())
+  return sendWithinOrigin(fetch, { request, body, caller: { request } })
 }
 
 /** Name of the member of an offer's `extra` that carries the request from `fetch` to the scheme. It never leaves the client. */

@@ -6,6 +6,7 @@ import {
 } from '../../consensus/crypto/ed25519-rules.ts'
 import { KEY_SCHEMES } from '../../consensus/crypto/schemes.ts'
 import { type SignatureJob, signingContext } from '../../consensus/crypto/signing.ts'
+import { type TabSignature, verifyTabSignature } from '../../consensus/crypto/tab-signing.ts'
 import { signatureJob } from '../../consensus/tx/check.ts'
 import type { Transaction } from '../../consensus/tx/transaction.ts'
 import type { HalfVerdicts, SignatureFacts } from '../../marketplace/services/context.ts'
@@ -33,6 +34,11 @@ const NEITHER: HalfVerdicts = { classical: false, postQuantum: false }
 
 function halves(bytes: Uint8Array, classical: number): readonly [Uint8Array, Uint8Array] {
   return [bytes.subarray(0, classical), bytes.subarray(classical)]
+}
+
+/** Whether a key of a tab signed a message, by the consensus rules. */
+export function isTabSignature(part: TabSignature): boolean {
+  return verifyTabSignature(NATIVE_BACKEND, part)
 }
 
 /** Verifies both halves of a transaction's signatures again. */

@@ -27,7 +27,7 @@ import { Workshop } from '../../marketplace/till/workshop.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import type { MarketApi } from '../../rpc/node/node-api.ts'
 import { nativePowHasher } from '../crypto/native-pow.ts'
-import { halfVerdicts, signatureFacts } from '../crypto/signature-facts.ts'
+import { halfVerdicts, isTabSignature, signatureFacts } from '../crypto/signature-facts.ts'
 import type { WalletKey } from '../crypto/wallet-key.ts'
 import { callersUrl } from '../daemon/own-url.ts'
 import { systemClock, systemTimers } from '../daemon/runtime.ts'
@@ -211,6 +211,7 @@ export function serviceContext({
     peerCount,
     signatureFacts: (tx) => signatureFacts(chain, tx),
     halfVerdicts,
+    isTabSignature,
     powHasher: nativePowHasher,
     shelf: null,
     outside,

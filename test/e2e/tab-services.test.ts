@@ -48,7 +48,12 @@ beforeAll(async () => {
   const [signed = ''] = await signatureRequests({ chainId: 1, genesis: body.genesis })
   facts = { txId: paid.txId, signed, address: caller.key.address }
   const client = createClient({
-    ...{ baseUrl: daemon.url, network: networkFacts(fastDevnet(HASHES)), wallet: walletFromWords(wordsOfSeed(devSeed(3))), settleMs: 60_000 },
+    ...{
+      baseUrl: daemon.url,
+      network: networkFacts(fastDevnet(HASHES)),
+      wallet: walletFromWords(wordsOfSeed(devSeed(3))),
+      settleMs: 60_000,
+    },
     ...{ maxPerTabCoins: '100', maxPerTabUsd: 1_000, maxPerDayUsd: 1_000, maxPerCallUsd: 1, maxPerCallCoins: '10' },
   })
   const { agentId } = await client.quote('node-network-stats', '')

@@ -39,7 +39,7 @@ import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { buildTemplate } from '../../miner/template.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
 import { nativePowHasher } from '../../src/crypto/native-pow.ts'
-import { halfVerdicts } from '../../src/crypto/signature-facts.ts'
+import { halfVerdicts, isTabSignature } from '../../src/crypto/signature-facts.ts'
 import type { WalletKey } from '../../src/crypto/wallet-key.ts'
 import { mempoolFacts } from '../../src/market/open-market.ts'
 import { LevelClaimStore } from '../../src/storage/level-claims.ts'
@@ -324,6 +324,7 @@ export class TestMarket {
         throw new Error('no service of these tests asks')
       },
       halfVerdicts,
+      isTabSignature,
       powHasher: nativePowHasher,
       shelf: null,
       outside: outsideOf(this.#parts.outside),

@@ -8,7 +8,7 @@ import { Mempool } from '../../mempool/mempool.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
 import { nativePowHasher } from '../../src/crypto/native-pow.ts'
-import { halfVerdicts, signatureFacts } from '../../src/crypto/signature-facts.ts'
+import { halfVerdicts, isTabSignature, signatureFacts } from '../../src/crypto/signature-facts.ts'
 import { mempoolFacts } from '../../src/market/open-market.ts'
 import { PROTOCOL } from '../../src/protocol.ts'
 import { TestChain } from './chain.ts'
@@ -72,6 +72,7 @@ function contextOf({ chain }: TestChain, mempool: Mempool): ServiceContext {
     peerCount: () => 3,
     signatureFacts: (tx) => signatureFacts(chain, tx),
     halfVerdicts,
+    isTabSignature,
     powHasher: nativePowHasher,
     shelf: {
       agentId: SHOP,

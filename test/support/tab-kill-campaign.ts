@@ -31,6 +31,8 @@ const BLOCKS_AT_ONCE = 20
 export interface CampaignOptions {
   readonly seed: number
   readonly kills: number
+  /** Whether the LevelDB is lost now and then. What a tab had then cannot be checked as strictly. */
+  readonly losesStore: boolean
   /** The PostgreSQL that two replicas share; null for one seller with LevelDB. */
   readonly shared: { readonly url: string; readonly leaseMs: number } | null
 }
@@ -72,13 +74,13 @@ class Campaign {
   readonly #payers: readonly KillPayer[]
 
   constructor(options: CampaignOptions, folder: string, network: KillNetwork) {
-    const { seed, shared } = options
+    const { seed, shared, losesStore } = options
     this.#options = options
     this.#folder = folder
     this.#network = network
     const settlers = shared === null ? SETTLERS.slice(0, 1) : SETTLERS
     this.#slots = settlers.map((settler, i) => {
-      const place = { folder: this.#home(i), settler, random: seeded(seed + 100 + i) }
+      const place = { folder: this.#home(i), settler, losesStore, random: seeded(seed + 100 + i) }
       return new SellerSlot(network, { ...place, shared: shared && { ...shared, home: `home-${i}` } })
     })
     const payers = shared === null ? PAYERS : MORE_PAYERS

@@ -24,7 +24,7 @@ import { TabCounter } from '../../rpc/market/tab-counter.ts'
 import type { NodeApi } from '../../rpc/node/node-api.ts'
 import { NATIVE_BACKEND } from '../../src/crypto/native-backend.ts'
 import { nativePowHasher } from '../../src/crypto/native-pow.ts'
-import { halfVerdicts } from '../../src/crypto/signature-facts.ts'
+import { halfVerdicts, isTabSignature } from '../../src/crypto/signature-facts.ts'
 import { systemClock, systemTimers } from '../../src/daemon/runtime.ts'
 import { LevelStore } from '../../src/storage/level-store.ts'
 import { LevelTabStore } from '../../src/storage/level-tabs.ts'
@@ -136,7 +136,7 @@ function shopOver(chain: Chain, mempool: Mempool): Shop {
   )
   return new Shop(operatorWith(settler), offers, {
     ...{ chain, clock: systemClock, peerCount: () => 0, mempool: mempool as never },
-    ...{ halfVerdicts, powHasher: nativePowHasher, shelf: null, outside: outsideOf() },
+    ...{ halfVerdicts, isTabSignature, powHasher: nativePowHasher, shelf: null, outside: outsideOf() },
     signatureFacts: () => {
       throw new Error('no service of these tests asks')
     },

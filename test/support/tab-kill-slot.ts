@@ -20,9 +20,7 @@ const CLAIM_STEPS = [...around('putClaim'), ...around('send'), ...around('claim 
 const FINAL_STEPS = [...around('mark'), ...around('dropClaim')]
 
 /** All steps at which sellers are killed. */
-export const STEPS: readonly string[] = [
-  ...new Set([...CALL_STEPS, ...START_STEPS, ...CLAIM_STEPS, ...FINAL_STEPS]),
-]
+export const STEPS: readonly string[] = [...new Set([...CALL_STEPS, ...START_STEPS, ...CLAIM_STEPS, ...FINAL_STEPS])]
 
 /** Depth at which a claim is final, and a bit. */
 const FINAL_BLOCKS = 43
@@ -43,6 +41,8 @@ export interface SlotOptions {
   readonly settler: number
   readonly shared: SellerOrder['shared']
   readonly random: () => number
+  /** Whether its store is lost now and then. */
+  readonly losesStore: boolean
 }
 
 /** One seller that dies again and again. Its folder stays, but for its store now and then. */
@@ -81,7 +81,7 @@ export class SellerSlot {
     }
     const isLate = program.ended === null
     await this.#end(program, url, isLate ? 'no step in time' : death.step)
-    if (shared === null && random() < STORE_LOST) this.#loseStore()
+    if (this.#options.losesStore && random() < STORE_LOST) this.#loseStore()
     else if (shared !== null && random() < LONG_DEAD) await pause(shared.leaseMs * 1.5)
   }
 

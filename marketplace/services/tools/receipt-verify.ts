@@ -7,21 +7,25 @@ import type { ServiceId, TxId } from '../../../consensus/primitives/ids.ts'
 import { ok, type Result } from '../../../consensus/primitives/result.ts'
 import { AGENTS, SERVICES } from '../../ledger/agents.ts'
 import { CAPABILITIES } from '../../ledger/capabilities.ts'
-import { type CallFacts, callFacts, type ItemProof, minedFacts } from '../../queries/call-records.ts'
+import { type CallFacts, callFacts, type ItemProof, type MinedFacts, minedFacts } from '../../queries/call-records.ts'
 import { callGap } from '../../queries/known-past.ts'
+import { tabFacts, tabGap } from '../../queries/tabs.ts'
 import { orNull, SYMBOL, UNKNOWN } from '../amounts.ts'
 import type { ServiceContext } from '../context.ts'
 import { CHAIN_ENVELOPE, COIN_AMOUNT, chainEnvelope, coins } from '../envelope.ts'
 import { sampleEnvelope } from '../figures.ts'
 import { unusable } from '../requests.ts'
 import { defineService } from '../service.ts'
+import { readShownReceipt, type ShownReceipt, TAB_RESULT, tabReceiptFacts } from './tab-receipt.ts'
 
 const ID = 'node-receipt-verify' as ServiceId
 const FORMAT = {
-  requestFormat: 'transaction id of an agent_invoke: 64 hex digits, 0x optional',
+  requestFormat:
+    'transaction id of an agent_invoke: 64 hex digits, 0x optional; or JSON of a receipt of a tab, alone or as {receipt, path: {index, count, siblings}}',
   example: '0x4f2c4b1a7d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8',
 }
-const REQUEST_CHARS_MAX = 100
+/** A receipt of a tab with a path of 32 hashes. */
+const REQUEST_CHARS_MAX = 4_000
 const HEX_32 = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const HEX = Type.String({ pattern: '^([0-9a-f]{2})*$' })
 
@@ -77,11 +81,18 @@ const RESULT = Type.Object({
     }),
   ),
   unknown: UNKNOWN,
+  tab: Type.Optional(TAB_RESULT),
 })
 
-function parse(request: string): Result<TxId> {
+/** A transaction by its id, or a receipt of a tab. */
+type Asked = { readonly txId: TxId; readonly shown: ShownReceipt | null }
+
+function parse(request: string): Result<Asked> {
   const id = request.trim().toLowerCase().replace(/^0x/, '')
-  return isHex(id, 32) ? ok(id as TxId) : unusable('not a transaction id', FORMAT)
+  if (isHex(id, 32)) return ok({ txId: id as TxId, shown: null })
+  const shown = readShownReceipt(request)
+  if (shown !== undefined) return ok({ txId: shown.receipt.tabId, shown })
+  return unusable('not a transaction id', FORMAT)
 }
 
 function placeOf({ chain }: ServiceContext, { header, id }: ItemProof['entry']) {
@@ -93,7 +104,7 @@ function placeOf({ chain }: ServiceContext, { header, id }: ItemProof['entry']) 
   }
 }
 
-function paymentJson(context: ServiceContext, { payment: { entry, tx, receipt } }: CallFacts) {
+function paymentJson(context: ServiceContext, { entry, tx, receipt }: MinedFacts) {
   const { database, ruleBook } = context.chain
   const { body } = tx
   const common = {
@@ -154,7 +165,7 @@ function verified(context: ServiceContext, facts: CallFacts) {
     state,
     // Null without a payment: there is nothing to refund.
     refunded: state === 'none' ? null : state === 'failed' || state === 'expired',
-    payment: paymentJson(context, facts),
+    payment: paymentJson(context, payment),
     receipt: receiptJson(context, facts),
     proofs: [
       ...payment.proofs.map((proof) => proofJson('payment', proof)),
@@ -164,8 +175,9 @@ function verified(context: ServiceContext, facts: CallFacts) {
   }
 }
 
-/** The fault if this node cannot know whether the call was mined or has ended. */
-function gapOf(txId: TxId, { chain, mempool }: ServiceContext): Fault | null {
+/** The fault if this node cannot know whether the call was mined or has ended, or whether there was such a tab. */
+function gapOf({ txId, shown }: Asked, { chain, mempool }: ServiceContext): Fault | null {
+  if (shown !== null) return tabFacts(chain, txId) === undefined ? tabGap(chain) : null
   return mempool.get(txId) === undefined ? callGap(chain, txId) : null
 }
 
@@ -183,12 +195,40 @@ function unproved({ mempool }: ServiceContext, txId: TxId) {
   }
 }
 
+/** A receipt of a tab: `payment` is the opening, `receipt` the claim that commits to it. */
+async function ofTab(context: ServiceContext, shown: ShownReceipt) {
+  const { opening, mined, tab } = await tabReceiptFacts(context, shown)
+  const claimedIn = mined === undefined ? null : receiptOf(context, mined, shown)
+  const paid = opening === undefined ? null : paymentJson(context, opening)
+  const state = tab.claim === null || mined === undefined ? 'none' : tab.delivered ? 'delivered' : 'failed'
+  return {
+    status: tab.agentId === null ? ('unknown' as const) : ('mined' as const),
+    isPayment: tab.agentId === null ? null : true,
+    state: state as CallFacts['state'],
+    refunded: null,
+    payment: paid,
+    receipt: claimedIn,
+    proofs: [
+      ...(opening?.proofs ?? []).map((proof) => proofJson('payment', proof)),
+      ...(mined?.proofs ?? []).map((proof) => proofJson('closing', proof)),
+    ],
+    unknown: [...(paid === null ? ['payment'] : []), ...(claimedIn === null ? ['receipt'] : []), 'refunded'],
+    tab,
+  }
+}
+
+function receiptOf(context: ServiceContext, mined: MinedFacts, { receipt }: ShownReceipt) {
+  const { txId, body } = mined.tx
+  const by = formatAddress(context.chain.ruleBook.params.addressPrefix, body.sender)
+  return { ...placeOf(context, mined.entry), txId, by, resultHash: receipt.resultHash, durationMs: receipt.durationMs }
+}
+
 /** Whether a call was paid and how it ended, with Merkle proofs against block headers. */
-export const receiptVerify = defineService<TxId, typeof RESULT>({
+export const receiptVerify = defineService<Asked, typeof RESULT>({
   serviceId: ID,
   name: 'Receipt verification',
   description:
-    'Whether a paid call was mined: agent, service, amount, caller, open, delivered, failed or expired, refunded or not, receipt, result hash, and Merkle proofs of payment and receipt.',
+    'Whether a paid call was mined: agent, service, amount, caller, open, delivered, failed or expired, refunded or not, receipt, result hash, and Merkle proofs of payment and receipt. Of a receipt of a tab: whether the seller signed it, which claim commits to it, and whether its path leads to the root.',
   brief: 'Proves whether a paid call was mined, delivered or refunded, with Merkle proofs.',
   words: 'proof escrow check refund',
   capability: 'compliance',
@@ -250,9 +290,11 @@ export const receiptVerify = defineService<TxId, typeof RESULT>({
   ready: () => ({ available: true, engine: 'chain' }),
   resultSchema: RESULT,
   check: gapOf,
-  execute: (txId, context) => {
-    const gap = gapOf(txId, context)
+  execute: async (asked, context) => {
+    const { txId, shown } = asked
+    const gap = gapOf(asked, context)
     if (gap !== null) throw new Error(faultMessage(gap))
+    if (shown !== null) return { ...chainEnvelope(ID, context), txId, ...(await ofTab(context, shown)) }
     const mined = minedFacts(context.chain, txId)
     const facts = mined === undefined ? unproved(context, txId) : verified(context, callFacts(context.chain, mined))
     return { ...chainEnvelope(ID, context), txId, ...facts }

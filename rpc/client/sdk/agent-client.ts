@@ -23,6 +23,7 @@ import {
   KIND,
   type Kinds,
   PAID_FETCH_KINDS,
+  PAID_TOOLS_KINDS,
 } from './options.ts'
 import { type PaidFetchParts, payingFetch } from './paid-fetch.ts'
 import { committedText, Payer, type PayerParts } from './payer.ts'
@@ -41,6 +42,7 @@ import type {
   NodeEvent,
   PaidCallStatus,
   PaidFetchOptions,
+  PaidToolsOptions,
   Payment,
   PaymentJournal,
   PaymentRecord,
@@ -56,7 +58,7 @@ import { TAB_URL } from './tabs/tab-purse.ts'
 import type { RecoverOptions, Tab } from './tabs/tab-shapes.ts'
 import type { AutomaticTabs, CallNote, RecoveredTab, TabOptions } from './tabs/tab-types.ts'
 import { readTabOffer, voucherPayload } from './tabs/tab-wire.ts'
-import { isFallback, Tabs } from './tabs/tabs.ts'
+import { isFallback, TAB_CALL_ID, Tabs } from './tabs/tabs.ts'
 import type { Patience } from './waiting.ts'
 
 /** Options of a client. Only `baseUrl` is required. Without a wallet, a client can quote and read. */
@@ -103,8 +105,6 @@ export interface TabProof {
 export type Resumable = Pick<Payment, 'txId'> & Partial<Payment>
 
 const SETTLE_MS = 300_000
-/** How the payment of a call on a tab is named. */
-const TAB_CALL_ID = /^([0-9a-f]{64}):([0-9]{1,10})$/
 const OPTION_KINDS: Kinds<Required<ClientOptions>> = {
   ...{ baseUrl: KIND.text, wallet: KIND.signer, network: KIND.network, allow: KIND.fields },
   ...{
@@ -378,11 +378,19 @@ export class AgentClient {
     return payingFetch(fetch, this.#paidParts(), options)
   }
 
-  /** `callTool` of an official MCP client (either release line) that pays native offers within the ceilings. */
-  mcp<C extends ToolCaller>(client: C, ...more: readonly never[]): { readonly callTool: C['callTool'] } {
+  /**
+   * `callTool` of an official MCP client (either release line) that pays native offers within the ceilings. Calls are paid
+   * from tabs only where `url` says that the client speaks with this client's own node.
+   */
+  mcp<C extends ToolCaller>(
+    client: C,
+    options: PaidToolsOptions = {},
+    ...more: readonly never[]
+  ): { readonly callTool: C['callTool'] } {
     checkGiven('mcp', 'client', client, KIND.tools)
+    checkOptions('mcp', options, PAID_TOOLS_KINDS)
     checkNoMore('mcp', more)
-    return { callTool: payingTools(client, this.#paidParts()) }
+    return { callTool: payingTools(client, this.#paidParts(), options) }
   }
 
   /**

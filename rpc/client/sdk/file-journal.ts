@@ -12,7 +12,11 @@ interface FileSystem {
     path: string,
     flags: 'a',
     mode: number,
-  ): Promise<{ appendFile(text: string): Promise<void>; sync(): Promise<void>; close(): Promise<void> }>
+  ): Promise<{
+    write(bytes: Uint8Array): Promise<{ readonly bytesWritten: number }>
+    sync(): Promise<void>
+    close(): Promise<void>
+  }>
 }
 
 const FILE = /^payments-\d{4}-\d{2}-\d{2}\.jsonl$/
@@ -30,7 +34,10 @@ export function fileJournal(folder: string): PaymentJournal {
     await fs.mkdir(folder, { recursive: true, mode: PRIVATE.folder })
     const file = await fs.open(`${folder}/${name}`, 'a', PRIVATE.file)
     try {
-      await file.appendFile(text)
+      // Written in one piece, or else lines of two processes get into each other.
+      const bytes = new TextEncoder().encode(text)
+      const { bytesWritten } = await file.write(bytes)
+      if (bytesWritten < bytes.length) throw new Error('no space left for the whole line')
       await file.sync()
     } finally {
       await file.close()

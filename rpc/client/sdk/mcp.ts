@@ -21,7 +21,11 @@ const RETRY_MS = { least: 500, most: 10_000 }
  * the ceilings and the call is repeated with the payment in `_meta`. Any other answer is returned unchanged. Errors: those of
  * the guards, `RefundedError`, and `InterruptedPaymentError` if no answer came after the payment.
  */
-export function payingTools<C extends ToolCaller>(mcp: C, parts: PaidFetchParts): C['callTool'] {
+export function payingTools<C extends ToolCaller>(
+  mcp: C,
+  parts: PaidFetchParts,
+  { url = null }: { readonly url?: string | null } = {},
+): C['callTool'] {
   const call = (params: Fields, more: readonly unknown[]): Promise<unknown> =>
     (mcp.callTool as unknown as (...call: readonly unknown[]) => Promise<unknown>).call(mcp, params, ...more)
   const paying = async (params: Fields, ...more: readonly unknown[]): Promise<unknown> => {
@@ -31,7 +35,7 @@ export function payingTools<C extends ToolCaller>(mcp: C, parts: PaidFetchParts)
     if (terms === undefined || quote === undefined) return first
     const signal = more.map((each) => fieldsOf(each).signal).find((each) => each instanceof AbortSignal)
     const paidBy = (payment: Fields) => ({ ...params, _meta: { ...fieldsOf(params._meta), [PAYMENT_KEY]: payment } })
-    const onTab = await paidFromTab(parts, { quote, signal }, (payment) => call(paidBy(payment), more))
+    const onTab = await paidFromTab(parts, { quote, url, signal }, (payment) => call(paidBy(payment), more))
     if (onTab !== undefined) return onTab
     const { record } = await parts.payer.pay(quote, signal)
     // A Farthing node waits for the block itself.
@@ -45,7 +49,11 @@ export function payingTools<C extends ToolCaller>(mcp: C, parts: PaidFetchParts)
 /** The result of a call that a tab paid. Undefined: pay it by itself. */
 async function paidFromTab(
   { tabs }: PaidFetchParts,
-  { quote, signal }: { readonly quote: Quote; readonly signal: AbortSignal | undefined },
+  {
+    quote,
+    url,
+    signal,
+  }: { readonly quote: Quote; readonly url: string | null; readonly signal: AbortSignal | undefined },
   call: (payment: Fields) => Promise<unknown>,
 ): Promise<unknown> {
   let last: unknown
@@ -59,7 +67,7 @@ async function paidFromTab(
     if (said.isError === true) return ok(answerOf(said))
     return ok({ status: 200, body: contentOf(said), settled: fieldsOf(fieldsOf(said._meta)[RESPONSE_KEY]) })
   }
-  return (await tabs.pay(quote, { carry, signal })) ? last : undefined
+  return (await tabs.pay(quote, { url, carry, signal })) ? last : undefined
 }
 
 /** The payment is always the same, so nothing is paid twice. */

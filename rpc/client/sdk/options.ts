@@ -1,7 +1,7 @@
 import { unknownName } from '../../../consensus/primitives/likeness.ts'
 import { fieldsOf } from '../http.ts'
 import { FarthingError } from './errors.ts'
-import type { AllowList, CeilingOptions, EventOptions, PaidFetchOptions } from './shapes.ts'
+import type { AllowList, CeilingOptions, EventOptions, PaidFetchOptions, PaidToolsOptions } from './shapes.ts'
 import type { AutomaticTabs, TabCallOptions, TabOptions } from './tabs/tab-types.ts'
 
 interface Kind {
@@ -23,6 +23,7 @@ export const KIND = {
   text: { what: 'a text', is: isText },
   toggle: { what: 'true or false', is: (value) => typeof value === 'boolean' },
   work: { what: 'a function', is: (value) => typeof value === 'function' },
+  url: { what: 'an address', is: (value) => isText(value) && URL.canParse(value as string) },
   count: { what: 'a number from 0 on', is: (value) => typeof value === 'number' && value >= 0 },
   fields: { what: 'an object', is: isObject },
   network: { what: 'a network by its name or facts', is: (value) => isText(value) || isObject(value) },
@@ -62,6 +63,8 @@ export const TAB_CALL_KINDS: Kinds<Required<TabCallOptions>> = { maxPrice: COINS
 export const AUTOMATIC_KINDS: Kinds<Required<AutomaticTabs>> = { maxDeposit: COINS, callsAhead: KIND.count }
 /** Options of `wrapFetch`. */
 export const PAID_FETCH_KINDS: Kinds<Required<PaidFetchOptions>> = { carrier: CARRIER, payment: KIND.payment }
+/** Options of `mcp`. */
+export const PAID_TOOLS_KINDS: Kinds<Required<PaidToolsOptions>> = { url: KIND.url }
 /** Options of `events`. */
 export const EVENT_KINDS: Kinds<Required<EventOptions>> = {
   ...{ lastEventId: KIND.text, types: LIST, signal: KIND.signal, attemptsMax: KIND.count },

@@ -313,6 +313,12 @@ export interface ToolCaller {
   callTool(...call: never[]): Promise<unknown>
 }
 
+/** Options of `mcp`. */
+export interface PaidToolsOptions {
+  /** Address of the MCP server. */
+  readonly url?: string
+}
+
 /** Options of `events`. */
 export interface EventOptions {
   /** Id of the last event that was seen. The stream begins with the events after it, if the node still has them. */

@@ -19,6 +19,14 @@ export interface Patience {
   readonly signal?: AbortSignal
 }
 
+/** Time in which a list of several pages may come, also where nothing else is waited for. */
+const PAGES_MS = 5_000
+
+/** Bounds of reading a list. A server that always has one more page must not be read for ever. */
+export function whileReading(given: Patience): Patience {
+  return { ...given, untilMs: Math.max(given.untilMs, Date.now() + PAGES_MS) }
+}
+
 /** Whether the wait is over. */
 export function isOver({ untilMs, signal }: Patience): boolean {
   return signal?.aborted === true || Date.now() >= untilMs

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import { AGENT_ID } from '../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
-import type { AgentClient, Tab, TabStanding } from '../../../rpc/client/client.ts'
+import { type AgentClient, FarthingError, type Tab, type TabStanding } from '../../../rpc/client/client.ts'
 import { useNativeSha256 } from '../../crypto/native-backend.ts'
 import { nativeAsset } from '../assets.ts'
 import { FILE_FLAGS, reasonNotToSave, withRequest } from '../call-file.ts'
@@ -67,10 +67,25 @@ export const tabOpenCommand: Command = {
     const { agentId, ...options } = asked.value
     const agent = await tabClient(context, true)
     if (!agent.ok) return agent.fault
+    const waiting = await settled(context, () => openingWith(agent.value, agentId))
+    if (!waiting.ok) return waiting.fault
+    if (waiting.value !== null) {
+      const { value: tab } = waiting
+      context.note(`an opening with ${agentId} waits already: ${tab.tabId}; waiting for its block`)
+      const standing = await settled(context, () => tab.ready().then(() => tab.state()))
+      return standing.ok ? show(context, standing.value) : standing.fault
+    }
     context.note(`open a tab with ${agentId}: lock ${options.deposit} ${context.params.ticker}; waiting for its block`)
     const standing = await settled(context, async () => (await agent.value.openTab(agentId, options)).state())
     return standing.ok ? show(context, standing.value) : standing.fault
   },
+}
+
+/** A tab whose opening has no block yet, as after a command that was interrupted. */
+async function openingWith(agent: AgentClient, agentId: string): Promise<Tab | null> {
+  for (const tab of await agent.tabs())
+    if (tab.agentId === agentId && (await tab.state()).status === 'opening') return tab
+  return null
 }
 
 interface OpeningAsked {
@@ -155,9 +170,7 @@ export const tabListCommand: Command = {
   run: async (context) => {
     const agent = await tabClient(context, false)
     if (!agent.ok) return agent.fault
-    const all = await settled(context, async () => {
-      return Promise.all((await agent.value.tabs()).map((tab) => tab.state()))
-    })
+    const all = await settled(context, async () => standingsOf(context, await agent.value.tabs()))
     if (!all.ok) return all.fault
     const isOver = ({ status }: TabStanding): boolean => status === 'ended' || status === 'void'
     const shown = context.flags.all === undefined ? all.value.filter((each) => !isOver(each)) : all.value
@@ -165,6 +178,18 @@ export const tabListCommand: Command = {
     else showTable(context, tabRows(shown, nativeAsset(context)), {})
     return EXIT.ok
   },
+}
+
+/** How tabs stand. One that the node shows wrongly must not hide the others. */
+async function standingsOf(context: CommandContext, tabs: readonly Tab[]): Promise<readonly TabStanding[]> {
+  const standings = tabs.map((tab) =>
+    tab.state().catch((error: unknown) => {
+      if (!(error instanceof FarthingError) || error.code !== 'other_tab') throw error
+      context.note(`${tab.tabId}: ${error.message}`)
+      return null
+    }),
+  )
+  return (await Promise.all(standings)).filter((standing) => standing !== null)
 }
 
 /** `farthing tab show`: one tab. */

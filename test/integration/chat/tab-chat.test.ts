@@ -219,7 +219,11 @@ describe('a chat that breaks off', () => {
     const payer = await chat.payer()
     chat.world.fake.profile = 'slow-first-token'
     const payload = await chat.voucher(payer, PLAIN)
-    await chat.post(JSON.stringify(PLAIN), payload, { signal: AbortSignal.timeout(50) }).catch(() => {})
+    const end = new AbortController()
+    const left = chat.post(JSON.stringify(PLAIN), payload, { signal: end.signal }).catch(() => {})
+    await until('a model is asked', () => chat.world.fake.questions.length > 0)
+    end.abort()
+    await left
     await until('the tab was charged', async () => (await chat.charged(payer)).charged > 0n)
     const again = await chat.told(await chat.post(JSON.stringify(PLAIN), payload))
     expect(again.body).toMatchObject({ choices: [{ message: { content: HOUSE_TEXT } }] })

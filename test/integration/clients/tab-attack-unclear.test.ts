@@ -19,11 +19,7 @@ beforeEach(() => world.calm())
 const client = (options: Partial<ClientOptions> = {}): AgentClient =>
   createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 400, ...options })
 const opened = (options: Partial<ClientOptions> = {}) => client(options).openTab(ACME, { deposit: '0.1', term: 1_200 })
-const caught = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'no error',
-    (error: unknown) => error,
-  )
+const caught = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
 
 /** The seller serves, and this comes instead of its answer. */
 function instead(answer: Answer, times = Number.POSITIVE_INFINITY): void {
@@ -38,7 +34,10 @@ function instead(answer: Answer, times = Number.POSITIVE_INFINITY): void {
 describe('an answer that does not come from the till leaves open what became of a call', () => {
   const answers: readonly (readonly [string, Answer])[] = [
     ['an internal error of the node', { status: 500, body: { error: 'internal error', code: 'internal_error' } }],
-    ['a gateway with codes of its own', { status: 504, body: { error: 'upstream timed out', code: 'UPSTREAM_TIMEOUT' } }],
+    [
+      'a gateway with codes of its own',
+      { status: 504, body: { error: 'upstream timed out', code: 'UPSTREAM_TIMEOUT' } },
+    ],
     ['a firewall', { status: 403, body: { error: 'denied', code: 'waf_denied' } }],
     ['a proxy that waited too long', { status: 408, body: { error: 'timeout', code: 'request_timeout' } }],
     ['an answer that is too deep to read', { status: 200, body: { paid: true, result: deep(200) } }],
@@ -104,7 +103,8 @@ describe('a wallet without notes', () => {
     const tab = await opened()
     await tab.call(ECHO, 'a')
     await tab.call(ECHO, 'b')
-    world.mischief.lie = (answer, path) => (path.endsWith(tab.tabId) ? { status: 200, body: { tabId: tab.tabId } } : answer)
+    world.mischief.lie = (answer, path) =>
+      path.endsWith(tab.tabId) ? { status: 200, body: { tabId: tab.tabId } } : answer
     const agent = client()
     await agent.recoverTabs({ maxUnnoted: '0.001' })
     world.calm()
@@ -151,7 +151,13 @@ describe('a price that rose for a moment', () => {
 
 describe('a tab at its end', () => {
   it('is replaced in automatic mode', async () => {
-    const agent = client({ tabs: { maxDeposit: '0.02', callsAhead: 5 }, verify: false, journal: memoryJournal() })
+    const own = walletFromWords(wordsOfSeed(devSeed(4)))
+    const agent = client({
+      tabs: { maxDeposit: '0.02', callsAhead: 5 },
+      verify: false,
+      wallet: own,
+      journal: memoryJournal(),
+    })
     const tab = await agent.openTab(ACME, { deposit: '0.02', term: 1_200 })
     for (let i = 0; i < 3; i++) await agent.call(ECHO, `alone ${i}`)
     await world.test.mineTo((world.tab(tab.tabId)?.expiresAt ?? 0) - 30)

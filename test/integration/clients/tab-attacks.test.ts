@@ -2,8 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { devSeed } from '../../../config/networks/dev-keys.ts'
 import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import { amount } from '../../../consensus/primitives/amount.ts'
+import { toHex } from '../../../consensus/primitives/bytes.ts'
 import type { Hash } from '../../../consensus/primitives/ids.ts'
-import { type ClientOptions, createClient, TabStoppedError, VerificationError } from '../../../rpc/client/client.ts'
+import {
+  type ClientOptions,
+  createClient,
+  memoryJournal,
+  TabStoppedError,
+  VerificationError,
+} from '../../../rpc/client/client.ts'
 import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import { wallet as walletKey } from '../../support/chain.ts'
 import { type Answer, type Json, receiptOf } from '../../support/lying-tab-seller.ts'
@@ -276,11 +283,41 @@ describe('25 a seller that was set back to an old copy of its data', () => {
   })
 })
 
+describe('27 session key stolen', () => {
+  it('buys services and moves no coins; the payer closes from its wallet', async () => {
+    const [journal, stolen] = [memoryJournal(), memoryJournal()]
+    const tab = await opened({ journal })
+    await tab.call(ECHO, 'mine')
+    const notes = (await journal.tabs?.read(tab.tabId)) ?? []
+    const { nonce } = notes.find(({ what }) => what === 'opening') as { readonly nonce: string }
+    const seed = toHex((await wallet.voucherSeed?.(world.network.genesis, BigInt(nonce))) as Uint8Array)
+    for (const note of notes) await stolen.tabs?.append(note.what === 'opening' ? { ...note, seed } : note)
+    const thief = walletFromWords(wordsOfSeed(devSeed(6)))
+    const taken = await client({ journal: stolen, wallet: thief }).tab(tab.tabId)
+    const coins = world.test.balance(walletKey(6).address)
+    for (let i = 0; i < 3; i++) expect((await taken.call(ECHO, `stolen ${i}`)).result).toEqual({ echo: `stolen ${i}` })
+    await caught(taken.topUp('0.1'))
+    await caught(taken.close({ byChain: true }))
+    expect(world.tab(tab.tabId)).toMatchObject({ closesAt: 0, deposit: 10_000_000n })
+
+    const before = world.test.balance(walletKey(1).address)
+    const { endsAt } = await tab.close({ byChain: true })
+    await world.claim(tab.tabId)
+    expect(world.tab(tab.tabId)?.claimed).toBe(4n * PRICE)
+    await world.test.mineTo(endsAt)
+    expect(world.tab(tab.tabId)).toBeUndefined()
+    // The fee of the close is paid from it.
+    expect(world.test.balance(walletKey(1).address) - before).toBeGreaterThan(10_000_000n - 4n * PRICE - 200_000n)
+    expect(world.test.balance(walletKey(6).address)).toBeLessThanOrEqual(coins)
+  })
+})
+
 describe('28 a receipt key swapped by a man in the middle', () => {
   const swapped = 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a'
 
   it('an offer with another key than the state has opens no tab', async () => {
-    const agent = client({ tabs: { maxDeposit: '0.2', callsAhead: 10 }, verify: false })
+    const own = walletFromWords(wordsOfSeed(devSeed(4)))
+    const agent = client({ tabs: { maxDeposit: '0.2', callsAhead: 10 }, wallet: own, verify: false })
     for (let i = 0; i < 3; i++) await agent.call(ECHO, `alone ${i}`)
     world.mischief.lie = (answer) =>
       answer.status === 402 ? corrected(answer, { receiverAuthorizer: swapped }) : answer
@@ -288,6 +325,34 @@ describe('28 a receipt key swapped by a man in the middle', () => {
     await agent.call(ECHO, 'alone again')
     expect(await agent.tabs()).toEqual([])
     expect(world.sent.length).toBe(before + 1)
+  })
+
+  /** The own node lies about one document; the second node is the same without the lie. */
+  const lying = (path: RegExp, lie: (body: Json) => Json) => ({
+    secondNode: world.url.replace('127.0.0.1', 'localhost'),
+    fetch: (async (input, init) => {
+      const answer = await fetch(input, init)
+      if (!String(input).startsWith(world.url) || !path.test(String(input))) return answer
+      return new Response(JSON.stringify(lie((await answer.json()) as Json)), { status: answer.status })
+    }) as typeof fetch,
+  })
+
+  it('a node that swaps it in the terms opens no tab where a second node is asked', async () => {
+    const before = world.sent.length
+    const swap = (body: Json) => ({ ...body, terms: { ...(body.terms as Json), receiptKey: swapped } })
+    expect(await caught(opened(lying(/agents\/acme\/tabs/, swap)))).toMatchObject({ code: 'nodes_disagree' })
+    expect(world.sent.length).toBe(before)
+    expect((await opened(lying(/nowhere/, (body) => body))).isUsable).toBe(true)
+  })
+
+  it.each([
+    ['receipt key', { receiptKey: swapped }],
+    ['deposit', { deposit: { units: '99000000' } }],
+    ['end', { status: 'closing' }],
+  ])('a node that shows another %s of a tab is found out by a second one', async (_, change) => {
+    const lie = (body: Json) => ({ ...body, tab: { ...(body.tab as Json), ...change } })
+    const error = await caught(opened(lying(/api\/v1\/tabs\/[0-9a-f]{64}$/, lie)))
+    expect(error).toMatchObject({ code: 'nodes_disagree', message: expect.stringContaining('http://localhost') })
   })
 
   it('an offer that is paid elsewhere opens no tab', async () => {
@@ -332,7 +397,8 @@ describe("29 a payer's money locked for a month", () => {
     expect(closing).toMatchObject({ by: 'chain', endsAt: world.test.height + 400 })
     expect(await caught(tab.call(ECHO, 'b'))).toMatchObject({ code: 'tab_closing' })
     await world.test.mineTo(closing.endsAt)
-    expect(world.test.balance(walletKey(1).address) - before).toBeGreaterThan(9_900_000n)
+    // The fee of the close is paid from it.
+    expect(world.test.balance(walletKey(1).address) - before).toBeGreaterThan(9_800_000n)
   })
 
   it("the seller's least deposit does not go over the payer's limits", async () => {

@@ -44,6 +44,8 @@ const caught = (work: Promise<unknown>): Promise<unknown> =>
     () => 'no error',
     (error: unknown) => error,
   )
+/** A wallet of which no other test leaves open tabs. */
+const other = (key: number): Signer => walletFromWords(wordsOfSeed(devSeed(key)))
 const balance = (): bigint => world.test.balance(walletKey(1).address)
 
 describe('a tab', () => {
@@ -292,7 +294,7 @@ describe('automatic tabs', () => {
   const automatic = { tabs: { maxDeposit: '0.2', callsAhead: 10 } }
 
   it('begin after the third call, and calls are then paid from the tab', async () => {
-    const agent = client({ ...automatic, verify: false })
+    const agent = client({ ...automatic, wallet: other(4), verify: false })
     for (let i = 0; i < 3; i++) expect(await agent.call(ECHO, `alone ${i}`)).not.toHaveProperty('tab')
     const answer = await agent.call<{ echo: string }>(ECHO, 'now on a tab')
     expect(answer).toMatchObject({ result: { echo: 'now on a tab' }, tab: { seq: 1 } })
@@ -311,7 +313,7 @@ describe('automatic tabs', () => {
       [{}, { ...automatic, maxPerTabCoins: '0.001' }],
     ] as const) {
       await world.setTerms(terms)
-      const agent = client({ ...options, verify: false })
+      const agent = client({ ...options, wallet: other(5), verify: false })
       for (let i = 0; i < 5; i++) expect(await agent.call(ECHO, `alone ${i}`)).not.toHaveProperty('tab')
       expect(await agent.tabs()).toEqual([])
     }

@@ -30,7 +30,7 @@ async function passing<T>(seller: ChannelSeller, work: Promise<T>): Promise<T> {
 
 describe('a call', () => {
   it('costs what the service charged, and the next voucher follows from that', async () => {
-    const services = TEST_SERVICES.map((one) => ({ ...one, chargeUsdMicros: () => 500n }))
+    const services = TEST_SERVICES.map((one) => ({ ...one, usedOnTab: () => ({ times: 1n, of: 4n }) }))
     const seller = await ChannelSeller.open({ services })
     const payer = new ModelPayer()
     const first = await seller.served(payer, 'deposit')

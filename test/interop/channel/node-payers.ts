@@ -55,7 +55,7 @@ export async function channelNode(workshop: Workshop, { hasOwnKey }: { readonly 
 }
 
 interface Carried {
-  readonly payload: { readonly channelConfig: object }
+  readonly payload: { readonly channelConfig: object; readonly voucher: { readonly signature: string } }
 }
 
 /** An unmodified official client with an account of its own, pointed at the door of a real node. */

@@ -15,7 +15,7 @@ import { DEFAULT_MARKET_SETTINGS } from '../../../marketplace/till/settings.ts'
 import { Shop } from '../../../marketplace/till/shop.ts'
 import { Workshop } from '../../../marketplace/till/workshop.ts'
 import { NATIVE_BACKEND } from '../../../src/crypto/native-backend.ts'
-import { halfVerdicts } from '../../../src/crypto/signature-facts.ts'
+import { halfVerdicts, isTabSignature } from '../../../src/crypto/signature-facts.ts'
 import type { SellerKey } from '../../../src/crypto/wallet-key.ts'
 import { mempoolFacts } from '../../../src/market/open-market.ts'
 import { LevelTabStore } from '../../../src/storage/level-tabs.ts'
@@ -97,7 +97,15 @@ export class TabStall {
     const operator = { agentId: this.agentId, name, endpoint: '', url: null, owner: address, payout: address }
     const offer = { definition: DEFINITION, priceUsdMicros: PRICE_USD_MICROS }
     const shop = new Shop({ ...operator, settler: owner }, [offer], {
-      ...{ chain, mempool: mempoolFacts(mempool), clock: time, peerCount: () => 0, halfVerdicts, powHasher: cheapPow },
+      ...{
+        chain,
+        mempool: mempoolFacts(mempool),
+        clock: time,
+        peerCount: () => 0,
+        halfVerdicts,
+        isTabSignature,
+        powHasher: cheapPow,
+      },
       signatureFacts: () => {
         throw new Error('no service of the simulation asks')
       },

@@ -17,6 +17,8 @@ import { isReceiptOf, readReceipt } from './tab-receipts.ts'
 import type { CallNote, TabReceiptJson } from './tab-types.ts'
 import { nextPriceIn, readTabOffer, type SaidState } from './tab-wire.ts'
 
+/** Code of an answer whose result the seller has deleted. */
+export const RESULT_EXPIRED = 'result_expired'
 /** Most receipts that are looked through for a lost one. */
 const LOST_MAX = 10_000
 /** So far a seller's next number may be above all that this client knows: two windows of 256, twice. */
@@ -43,6 +45,9 @@ export class TabAnswers {
       await this.#core.stop({ reason, kind: null }, null)
       throw this.#unverified(call, answer, reason)
     }
+    // A receipt of another call of this client, as a cache on the way would give it, is no answer to this one.
+    if (receipt.context !== call.context && this.#core.book.hasCalled(receipt.context))
+      throw interrupted(this.#core.payment(call))
     const wrong = misfitOf(call, receipt, isSeen ? { result: body.result } : null)
     if (wrong !== null) {
       const kind = 'a receipt that does not fit its call'
@@ -83,9 +88,9 @@ export class TabAnswers {
    * A refusal: the call was not served. The price at which to try again, or null if there is no use. Errors:
    * `TabStoppedError` if what the seller says of the tab cannot be believed.
    */
-  async refused(call: CallNote, { body }: NodeAnswer, floor: TabFloor): Promise<CallPrice | null> {
+  async refused(call: CallNote, { status, body }: NodeAnswer, floor: TabFloor): Promise<CallPrice | null> {
     const code = typeof body.code === 'string' ? body.code : 'refused'
-    if (code === 'result_expired') {
+    if (code === RESULT_EXPIRED) {
       await this.#fetchLost(call)
       return null
     }
@@ -93,6 +98,8 @@ export class TabAnswers {
     // Another seller than that of the tab cannot know what became of the call.
     if (offer !== undefined) this.#guards.checkOffer(offer)
     const said = offer?.state ?? null
+    // A seller that has judged the voucher says how the tab stands, or why there is none. Other terms may come from between.
+    if (status === 402 && said === null && !code.startsWith('tab_')) throw interrupted(this.#core.payment(call))
     if (said !== null) {
       // Another process with the same notes may have taken the number.
       await this.#core.reload()
@@ -118,9 +125,13 @@ export class TabAnswers {
   }
 
   /** Numbers of calls are far apart only in the word of a seller that wants to use them up. */
-  #skipTo({ nextSeq, lastReceipt }: SaidState): void {
-    const known = Math.max(this.#core.book.nextSeq, lastReceipt?.n ?? 0)
-    if (nextSeq <= known + SEQ_AHEAD_MAX) this.#core.book.skipTo(nextSeq)
+  #skipTo(said: SaidState): void {
+    this.#core.book.skipTo(this.believed(said, this.#core.book.nextSeq))
+  }
+
+  /** The seller's next number, if it is not far above one that is known. */
+  believed({ nextSeq, lastReceipt }: SaidState, known: number): number {
+    return Math.min(nextSeq, Math.max(known, lastReceipt?.n ?? 0) + SEQ_AHEAD_MAX)
   }
 
   /**

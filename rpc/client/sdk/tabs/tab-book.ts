@@ -1,14 +1,18 @@
 import { isChatText } from '../../../../marketplace/services/text/chat-line.ts'
 import { isSameReceipt } from './tab-receipts.ts'
-import type { CallNote, OpeningNote, StopNote, TabEvidence, TabNote, TabReceiptJson } from './tab-types.ts'
+import type { CallNote, MoveNote, OpeningNote, StopNote, TabEvidence, TabNote, TabReceiptJson } from './tab-types.ts'
 
 /** Number of the first call of a tab. */
 const SEQ_FIRST = 1
+const SEQ_LAST = 0xffff_ffff
 /**
  * A seller takes 256 numbers above the lowest that it has not seen. From this distance on, numbers of refused calls are
  * used again, so that they leave no hole.
  */
 const SEQ_SPREAD_MAX = 200
+
+/** Code of a stop: the tab was found on the chain, and the wallet cannot derive its voucher key. */
+export const KEY_UNKNOWN = 'key_unknown'
 
 /** Code of a number that another call has. It is not free again. */
 const SEQ_USED = 'tab_seq_used'
@@ -23,7 +27,9 @@ export class TabBook {
   /** Where a wallet without notes began. Calls of an earlier process may be under way up to `ceiling`. */
   base = { charged: 0n, receipts: 0, ceiling: 0n }
   /** Top-ups that were sent and not refused. */
-  readonly funds = new Map<string, bigint>()
+  readonly funds = new Map<string, { readonly units: bigint; readonly validUntil: number }>()
+  /** The newest request to close by the chain. */
+  closing: MoveNote | null = null
   /** Whether this client made the tab, or has agreed to how it stands. */
   isSettled = false
   /**
@@ -33,7 +39,7 @@ export class TabBook {
   readonly unresolved = new Map<string, CallNote>()
   /** Receipts by their number. */
   readonly receipts = new Map<number, TabReceiptJson>()
-  /** What a service cost when this tab first called it. */
+  /** What the first call of a service that was answered cost at most. A price that was only offered is none. */
   readonly firstPrices = new Map<string, bigint>()
   readonly #bySeq = new Map<number, TabReceiptJson>()
   readonly #contexts = new Set<string>()
@@ -41,12 +47,17 @@ export class TabBook {
   #nextSeq = SEQ_FIRST
   #resolved = 0n
   #receiptsMax = 0
-  #read = 0
+  readonly #read = new Set<string>()
+  readonly #refused = new Set<string>()
 
-  /** Takes notes that it has not seen. They must be all notes of the tab from the first one on. */
+  /** Takes the notes that it has not seen. Those of two pages can come in any order. */
   readAll(notes: readonly TabNote[]): void {
-    for (const note of notes.slice(this.#read)) this.#apply(note)
-    this.#read = Math.max(this.#read, notes.length)
+    for (const note of notes) {
+      const name = nameOf(note)
+      if (this.#read.has(name)) continue
+      this.#read.add(name)
+      this.#apply(note)
+    }
   }
 
   /** What is known to be charged. */
@@ -81,7 +92,7 @@ export class TabBook {
 
   /** Sum of the opening and of all top-ups, as far as these notes know them. */
   get deposited(): bigint {
-    return [...this.funds.values()].reduce((sum, units) => sum + units, BigInt(this.opening?.deposit ?? 0))
+    return [...this.funds.values()].reduce((sum, { units }) => sum + units, BigInt(this.opening?.deposit ?? 0))
   }
 
   /** Whether a call with this context was ever noted here. Another copy of the wallet has calls of its own. */
@@ -107,6 +118,7 @@ export class TabBook {
     if (needed > deposit) return null
     const lowest = Math.min(...this.#free)
     const seq = this.#nextSeq - lowest > SEQ_SPREAD_MAX ? lowest : this.#nextSeq
+    if (seq > SEQ_LAST) return null
     return { seq, ceiling: needed > this.signed ? needed : this.signed }
   }
 
@@ -156,7 +168,9 @@ export class TabBook {
       (before !== undefined && BigInt(cumulative) !== before + BigInt(charged)) ||
       (after !== undefined && BigInt(after.cumulative) !== BigInt(cumulative) + BigInt(after.charged))
     if (isBroken) return { kind: 'sums that do not add up', with: others }
-    return BigInt(cumulative) > this.bound ? { kind: 'more charged than asked', with: [receipt] } : null
+    const call = this.unresolved.get(receipt.context)
+    const most = call === undefined ? this.bound : this.boundWithout(call) + BigInt(charged)
+    return BigInt(cumulative) > most ? { kind: 'more charged than asked', with: [receipt] } : null
   }
 
   #sumAt(n: number): bigint | undefined {
@@ -172,7 +186,11 @@ export class TabBook {
         if (note.tx !== null) this.isSettled = true
         break
       case 'fund':
-        this.funds.set(note.txId, BigInt(note.amount))
+        if (!this.#refused.has(note.txId))
+          this.funds.set(note.txId, { units: BigInt(note.amount), validUntil: note.validUntil })
+        break
+      case 'close':
+        this.closing = note
         break
       case 'call':
         this.#call(note)
@@ -201,6 +219,7 @@ export class TabBook {
 
   #refuse(context: string, code: string): void {
     this.funds.delete(context)
+    this.#refused.add(context)
     const call = this.unresolved.get(context)
     if (call === undefined) return
     this.unresolved.delete(context)
@@ -209,15 +228,13 @@ export class TabBook {
   }
 
   #call(call: CallNote): void {
-    const { seq, ceiling, serviceId, amount, context, signature } = call
+    const { seq, ceiling, context, signature } = call
     this.#contexts.add(context)
-    if (!this.#bySeq.has(seq)) this.unresolved.set(context, call)
+    if (!this.#bySeq.has(seq) && !this.#refused.has(context)) this.unresolved.set(context, call)
     this.#free.delete(seq)
     this.skipTo(seq + 1)
     // A draft has no signature yet, and may never get one.
     if (signature !== '' && BigInt(ceiling) > this.signed) this.signed = BigInt(ceiling)
-    // Each chat has a price of its own.
-    if (!isChatText(call.request) && !this.firstPrices.has(serviceId)) this.firstPrices.set(serviceId, BigInt(amount))
   }
 
   #receipt(receipt: TabReceiptJson): void {
@@ -225,7 +242,14 @@ export class TabBook {
     this.receipts.set(receipt.n, receipt)
     this.#receiptsMax = Math.max(this.#receiptsMax, receipt.n)
     this.#bySeq.set(receipt.seq, receipt)
-    for (const { seq, context } of this.unresolved.values()) if (seq === receipt.seq) this.unresolved.delete(context)
+    for (const { seq, context, serviceId, amount, request } of this.unresolved.values()) {
+      if (seq !== receipt.seq) continue
+      this.unresolved.delete(context)
+      const isPaid = context === receipt.context && receipt.outcome === 0 && receipt.charged !== '0'
+      // Each chat has a price of its own.
+      if (isPaid && !isChatText(request) && !this.firstPrices.has(serviceId))
+        this.firstPrices.set(serviceId, BigInt(amount))
+    }
     this.#free.delete(receipt.seq)
     if (receipt.n > this.base.receipts) this.#resolved += BigInt(receipt.charged)
   }
@@ -233,5 +257,17 @@ export class TabBook {
   #sumBehindBase(): bigint {
     const behind = [...this.receipts.values()].filter(({ n }) => n > this.base.receipts)
     return behind.reduce((sum, { charged }) => sum + BigInt(charged), 0n)
+  }
+}
+
+/** Tells notes of one tab apart. */
+function nameOf(note: TabNote): string {
+  switch (note.what) {
+    case 'call':
+      return `call ${note.context}`
+    case 'receipt':
+      return `receipt ${note.receipt.signature}`
+    default:
+      return JSON.stringify(note)
   }
 }

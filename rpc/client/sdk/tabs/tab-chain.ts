@@ -4,7 +4,7 @@ import { fail, ok, type Result } from '../../../../consensus/primitives/result.t
 import { askNode, expectOk, fieldsOf, type Transport, textOf } from '../../http.ts'
 import { isHeight, type NodeClient } from '../../node-client.ts'
 import { PaymentMismatchError } from '../errors.ts'
-import { isOver, type Patience, pause } from '../waiting.ts'
+import { isOver, type Patience, pause, whileReading } from '../waiting.ts'
 import { isUint32, isUnits } from './tab-receipts.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -155,12 +155,14 @@ export class TabChain {
   async #pages(path: string, name: string): Promise<Result<readonly Fields[]>> {
     const found: Fields[] = []
     let cursor = ''
+    const patience = whileReading(this.#parts.patience())
     for (let page = 0; page < PAGES_MAX; page++) {
+      if (page > 0 && isOver(patience)) return misunderstood(path)
       const query = new URLSearchParams({ limit: String(PAGE), ...(cursor === '' ? {} : { cursor }) })
       const body: Result<Fields> = await this.#client.document(`${path}${query}`)
       if (!body.ok) return body
       const items = body.value[name]
-      for (const item of Array.isArray(items) ? items : []) found.push(fieldsOf(item))
+      for (const item of Array.isArray(items) ? items.slice(0, PAGE) : []) found.push(fieldsOf(item))
       cursor = textOf(body.value.nextCursor, '')
       if (cursor === '') break
     }

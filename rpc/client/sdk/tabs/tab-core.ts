@@ -27,6 +27,8 @@ export class TabCore {
   /** The opening or top-up that the seller may not have seen yet. */
   fresh: string | null = null
   #key: Promise<TabKey> | null = null
+  /** Of the first record that was seen: it never changes. */
+  #receiptKey: string | null = null
 
   constructor(purse: TabPurse, book: TabBook) {
     const { opening } = book
@@ -51,7 +53,7 @@ export class TabCore {
 
   /** The key that the chain froze at the opening; never one from an offer. */
   get receiptKey(): string {
-    return this.record?.receiptKey ?? this.opening.receiptKey
+    return this.#receiptKey ?? this.opening.receiptKey
   }
 
   /** The network that keys of the tab sign for. */
@@ -83,12 +85,15 @@ export class TabCore {
       this.#checkRecord(record)
       this.record = record
       if (record.status === 'ended') await this.#end()
+      else this.book.isOver = false
       return this.book.stopped !== null && record.status !== 'ended' ? 'stopped' : record.status
     }
     const { client, facts } = this.purse.parts
     const { validUntil } = this.opening
     const gone = { txId: this.tabId, validUntil, genesis: facts.genesis }
-    return (await client.expiredAt(gone)) === null ? 'opening' : 'void'
+    if ((await client.expiredAt(gone)) === null) return 'opening'
+    this.record = null
+    return 'void'
   }
 
   /** Coins that a caller gave as decimal text, in base units. Errors: `invalid_option`. */
@@ -135,8 +140,10 @@ export class TabCore {
   }
 
   /** The record is of this opening. Payout and receipt key are the chain's: no offer can change them. */
-  #checkRecord({ voucherKey, agentId }: TabRecordView): void {
-    if (voucherKey === this.opening.voucherKey && agentId === this.agentId) return
+  #checkRecord({ voucherKey, agentId, receiptKey }: TabRecordView): void {
+    this.#receiptKey ??= receiptKey
+    const isOurs = voucherKey === this.opening.voucherKey && agentId === this.agentId
+    if (isOurs && receiptKey === this.#receiptKey) return
     throw new PaymentMismatchError('the node shows another tab under this id', { code: 'other_tab' })
   }
 

@@ -9,6 +9,7 @@ import { randomHex } from '../quotes.ts'
 import { must } from '../refusals.ts'
 import type { Quote } from '../shapes.ts'
 import { Lanes } from './lanes.ts'
+import { KEY_UNKNOWN } from './tab-book.ts'
 import type { TabRecordView } from './tab-chain.ts'
 import type { TabCore } from './tab-core.ts'
 import { TabStoppedError } from './tab-errors.ts'
@@ -35,6 +36,8 @@ export class TabGuards {
   /** Whether it is too near its end for further calls. */
   isEnding = false
   readonly #core: TabCore
+  /** Services that the client's own node sells for the agent. */
+  readonly soldHere = new Set<string>()
   readonly #prices = new Map<string, CallPrice>()
   /** Whether the seller was shown the newest receipt of an earlier process. */
   #isShown = false
@@ -47,6 +50,7 @@ export class TabGuards {
   /** Errors: `TabStoppedError`, `tab_ended`, `tab_closing`. */
   checkUsable(): void {
     const { stopped } = this.#core.book
+    if (stopped?.code === KEY_UNKNOWN) throw new FarthingError(stopped.reason, { code: KEY_UNKNOWN })
     if (stopped !== null)
       throw new TabStoppedError(`this tab is stopped: ${stopped.reason}`, {
         ...{ code: 'tab_stopped', evidence: stopped.evidence },
@@ -60,6 +64,7 @@ export class TabGuards {
   async ask(serviceId: string, request: string): Promise<CallPrice> {
     const offer = await this.#core.seller.offer(serviceId, request)
     this.checkOffer(offer)
+    this.soldHere.add(serviceId)
     this.learn(offer)
     return { amount: offer.amount, usd: offer.usd }
   }
@@ -118,8 +123,10 @@ export class TabGuards {
     checkAllowed('payTo', allow.payTo, [payout, this.#core.agentId])
     checkAllowed('services', allow.services, [serviceId])
     const perUnit = await this.#core.purse.dollarsPerUnit()
-    const prices = [price.usd, perUnit === null ? null : perUnit * Number(price.amount)].filter((usd) => usd !== null)
-    const usd = prices.length === 0 ? null : Math.max(...prices)
+    // The seller's word for what a coin is worth counts only beside that of a node, or a limit in coins.
+    const told = perUnit === null ? null : perUnit * Number(price.amount)
+    const named = told === null && !ceilings.pinsCoins ? null : price.usd
+    const usd = told === null || named === null ? (told ?? named) : Math.max(told, named)
     ceilings.checkCall({ units: price.amount, usd })
     this.#checkRise(serviceId, price.amount, most)
     const quote: Quote = {

@@ -8,6 +8,9 @@ import { isReceiptOf } from './tab-receipts.ts'
 import type { TabEvidence } from './tab-types.ts'
 import type { SaidState } from './tab-wire.ts'
 
+/** Why a tab is stopped that two copies of a wallet use without common notes. */
+export const OTHER_CLIENT = 'another client without these notes makes calls on this tab'
+
 /** What a state of a seller is judged by. */
 export interface JudgeBasis {
   readonly network: SigningNetwork
@@ -60,7 +63,7 @@ export async function disbeliefOf(
 /** A voucher of the tab's own key that these notes do not have is of another copy of the wallet: the seller did no wrong. */
 export function moreThanAsked({ voucher }: SaidState, book: TabBook, reason: string): Disbelief {
   if (voucher === null || book.hasCalled(voucher.context)) return { reason, kind: 'more charged than asked' }
-  return { reason: 'another client without these notes makes calls on this tab', kind: null }
+  return { reason: OTHER_CLIENT, kind: null }
 }
 
 /** A seller that was set back to an old copy of its data has fewer receipts than it gave. */

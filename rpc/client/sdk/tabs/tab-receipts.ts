@@ -10,6 +10,8 @@ import type { TabReceiptJson } from './tab-types.ts'
 
 const UNITS = /^(0|[1-9][0-9]{0,33})$/
 const UINT_32_MAX = 0xffff_ffff
+/** The last moment that a date can show. */
+const TIME_MS_MAX = 8_640_000_000_000_000
 
 /** Whether a value is text of base units. */
 export function isUnits(value: unknown): value is string {
@@ -28,7 +30,8 @@ export function readReceipt(value: unknown): TabReceiptJson | undefined {
   const hashes = [tabId, context, resultHash].every((each) => typeof each === 'string' && isHex(each, 32))
   const counts = [seq, n, durationMs].every(isUint32)
   const isWhole = hashes && counts && isUnits(charged) && isUnits(cumulative) && Number.isSafeInteger(timeMs)
-  if (!isWhole || (timeMs as number) < 0 || (outcome !== 0 && outcome !== 1)) return undefined
+  if (!isWhole || (timeMs as number) < 0 || (timeMs as number) > TIME_MS_MAX || (outcome !== 0 && outcome !== 1))
+    return undefined
   if (typeof serviceId !== 'string' || !SERVICE_ID.test(serviceId)) return undefined
   if (typeof signature !== 'string' || !isHex(signature, 64)) return undefined
   const numbers = { seq, n, durationMs, timeMs } as { seq: number; n: number; durationMs: number; timeMs: number }

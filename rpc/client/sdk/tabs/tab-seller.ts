@@ -8,7 +8,7 @@ import { PaymentRequiredError } from '../errors.ts'
 import { withWord } from '../quotes.ts'
 import { errorOfAnswer, errorOfFault, isPassing, must } from '../refusals.ts'
 import type { Quote } from '../shapes.ts'
-import { isOver, type Patience, pause } from '../waiting.ts'
+import { isOver, type Patience, pause, whileReading } from '../waiting.ts'
 import type { TabKey } from './tab-key.ts'
 import type { TabParts } from './tab-purse.ts'
 import { readReceipt } from './tab-receipts.ts'
@@ -20,9 +20,13 @@ const RETRY_MS = { least: 100, most: 5_000 }
 const TO_THE_SELLER = { redirect: 'manual' } as const
 /** Receipts of one page. */
 const PAGE = 200
+/** So many receipts must come in the time for an answer. */
+const RECEIPTS_IN_TIME = 10_000
 
 /** How a call gets to its seller, where that is not by this client itself. */
 export interface TabCarrier {
+  /** Address of the server that it takes the call to. Null if it is not known. */
+  readonly url: string | null
   /** Sends the call with this payment once. */
   readonly carry: (payment: Readonly<Record<string, unknown>>) => Promise<Result<NodeAnswer>>
   readonly signal: AbortSignal | undefined
@@ -86,16 +90,21 @@ export class TabSeller {
   /** Receipts from a number on, as they came; at most `most`. */
   async receipts(tabId: string, key: TabKey, from: number, most: number): Promise<readonly TabReceiptJson[]> {
     const found: TabReceiptJson[] = []
-    for (let next: number | null = from; next !== null && found.length < most; ) {
+    let [patience, renewed] = [whileReading(this.#parts.patience()), 0]
+    for (let next: number | null = from; next !== null && found.length < most && !isOver(patience); ) {
+      const first: number = next
       const query = await this.#query(tabId, 'state', key)
       query.set('from', String(next))
       query.set('limit', String(PAGE))
       const body = must(await this.#get(`/api/tabs/${tabId}/receipts?${query}`))
       const listed = Array.isArray(body.receipts) ? body.receipts.slice(0, PAGE).map(readReceipt) : []
-      const page = listed.filter((receipt) => receipt !== undefined)
-      found.push(...page)
+      const page = listed.filter((receipt) => receipt !== undefined && receipt.n >= first)
+      found.push(...(page as TabReceiptJson[]))
       const told = body.next
-      next = typeof told === 'number' && told > next && page.length > 0 ? told : null
+      next = typeof told === 'number' && told > first && told <= first + PAGE && page.length > 0 ? told : null
+      if (found.length - renewed < RECEIPTS_IN_TIME) continue
+      patience = whileReading(this.#parts.patience())
+      renewed = found.length
     }
     return found
   }
@@ -122,7 +131,7 @@ export class TabSeller {
   }
 
   async #get(path: string): Promise<Result<NodeAnswer['body']>> {
-    return expectOk(await askNode(this.#parts.client.baseUrl, path, {}, this.#parts.transport))
+    return expectOk(await askNode(this.#parts.client.baseUrl, path, TO_THE_SELLER, this.#parts.transport))
   }
 
   async #query(tabId: string, what: 'state', key: TabKey): Promise<URLSearchParams> {

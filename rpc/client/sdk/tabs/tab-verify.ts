@@ -114,7 +114,9 @@ async function missingFrom(
   const known = new Set(own.map(({ n }) => n))
   const first = firstMissing(known)
   if (first > covered) return []
-  const given = await seller.receipts(opening.tabId, key, first, covered - first + 1).catch(() => [])
+  const given = await seller
+    .receipts(opening.tabId, key, first, Math.min(RECEIPTS_MAX, covered - first + 1))
+    .catch(() => [])
   return given.filter(({ n, tabId }) => tabId === opening.tabId && n <= covered)
 }
 

@@ -6,29 +6,38 @@ import { isChatText } from '../../../../marketplace/services/text/chat-line.ts'
 import type { NodeAnswer } from '../../http.ts'
 import { FarthingError, PaymentRequiredError, SpendLimitError } from '../errors.ts'
 import { checkCall, checkNoMore, checkOptions, KIND, TAB_CALL_KINDS } from '../options.ts'
-import { errorOfAnswer, must } from '../refusals.ts'
+import { errorOfAnswer, must, VOID } from '../refusals.ts'
 import { interrupted } from '../settling.ts'
 import type { CallResult, Payment } from '../shapes.ts'
 import { isOver, pause } from '../waiting.ts'
-import { TabAnswers } from './tab-answers.ts'
-import type { TabBook } from './tab-book.ts'
+import { RESULT_EXPIRED, TabAnswers } from './tab-answers.ts'
+import { KEY_UNKNOWN, type TabBook } from './tab-book.ts'
 import type { TabRecordView } from './tab-chain.ts'
 import { TabCore } from './tab-core.ts'
 import { TabStoppedError } from './tab-errors.ts'
 import { TabGuards } from './tab-guards.ts'
+import { OTHER_CLIENT } from './tab-judge.ts'
 import type { TabPurse } from './tab-purse.ts'
 import { hasReceipt, type TabCarrier, UNAVAILABLE } from './tab-seller.ts'
 import type { ReceiptsOptions, Tab as TabShape } from './tab-shapes.ts'
-import type { CallNote, CheckedTab, TabCallOptions, TabClosing, TabReceiptJson, TabStanding } from './tab-types.ts'
+import type {
+  CallNote,
+  CheckedTab,
+  MoveNote,
+  TabCallOptions,
+  TabClosing,
+  TabReceiptJson,
+  TabStanding,
+} from './tab-types.ts'
 import { checkTabReceipts, givenReceipts, type VerifyPlace } from './tab-verify.ts'
-import type { TabOffer } from './tab-wire.ts'
+import { readTabOffer, type TabOffer } from './tab-wire.ts'
 
 /** How often a call gets a new voucher because the seller's price or numbers moved. */
 const NEW_VOUCHERS_MAX = 3
 /** Pause between two looks for the end of a tab. */
 const LOOK_MS = 200
 /** The chain has not taken the transaction, and will not. */
-const NOT_MINED: ReadonlySet<string> = new Set(['payment_refused', 'payment_failed', 'payment_void'])
+const NOT_MINED: ReadonlySet<string> = new Set(['payment_refused', 'payment_failed', VOID])
 
 /** Statuses with which a seller refuses a call, besides 402. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 409, 422])
@@ -41,6 +50,7 @@ export class Tab implements TabShape {
   readonly #guards: TabGuards
   readonly #answers: TabAnswers
   #ready: Promise<void> | null = null
+  #isVoid = false
 
   constructor(purse: TabPurse, book: TabBook) {
     this.#core = new TabCore(purse, book)
@@ -53,6 +63,7 @@ export class Tab implements TabShape {
   /** Whether calls can be made: it is not stopped and not over, as far as this client knows. */
   get isUsable(): boolean {
     return (
+      !this.#isVoid &&
       this.#core.book.stopped === null &&
       !this.#guards.isEnding &&
       !this.#core.book.isOver &&
@@ -62,7 +73,8 @@ export class Tab implements TabShape {
 
   /** Whether this client stopped using it because of what its seller did. */
   get isStopped(): boolean {
-    return this.#core.book.stopped?.code === 'tab_stopped'
+    const { stopped } = this.#core.book
+    return stopped?.code === 'tab_stopped' && stopped.reason !== OTHER_CLIENT
   }
 
   /** Calls whose outcome is not known. `resume` finishes them. */
@@ -112,6 +124,8 @@ export class Tab implements TabShape {
     checkNoMore('tab.topUp', more)
     const units = this.#core.units('coins', coins)
     await this.ready()
+    // What was noted and never sent does not count for the limits.
+    await this.isFunding()
     this.#guards.checkUsable()
     const { payout } = this.#core.record as TabRecordView
     const { tx, payment } = await this.#core.purse
@@ -136,7 +150,13 @@ export class Tab implements TabShape {
   /** Whether a top-up was sent that the chain does not show yet. */
   async isFunding(): Promise<boolean> {
     await this.#core.look()
-    return this.#core.book.funds.size > 0 && this.#core.deposit < this.#core.book.deposited
+    const { book, purse } = this.#core
+    if (this.#core.deposit >= book.deposited) return false
+    const { client, facts } = purse.parts
+    for (const [txId, { validUntil }] of [...book.funds])
+      if ((await client.expiredAt({ txId, validUntil, genesis: facts.genesis })) !== null)
+        await this.#unfund(txId, VOID)
+    return this.#core.deposit < book.deposited
   }
 
   /**
@@ -148,7 +168,9 @@ export class Tab implements TabShape {
     checkOptions('tab.close', options, { byChain: KIND.toggle })
     await this.ready()
     const record = this.#core.record as TabRecordView
-    if (record.status === 'closing') return { by: 'chain', txId: null, endsAt: record.endsAt }
+    if (record.status === 'closing') return this.#closing(null)
+    const { closing } = this.#core.book
+    if (closing !== null && (await this.#isMined(closing))) return this.#closing(closing.txId)
     const isAsked = options.byChain !== true && this.#core.book.stopped === null
     const asked = isAsked ? await this.#askToClose() : undefined
     if (asked !== undefined && (await this.#hasEnded())) return { by: 'seller', txId: asked, endsAt: record.endsAt }
@@ -159,7 +181,7 @@ export class Tab implements TabShape {
     })
     await this.#core.purse.mined(payment)
     await this.#core.look()
-    return { by: 'chain', txId: tx.txId, endsAt: this.#core.record?.endsAt ?? 0 }
+    return this.#closing(tx.txId)
   }
 
   /** How it stands, by the chain and by what this client knows. */
@@ -168,6 +190,7 @@ export class Tab implements TabShape {
     await this.#core.reload()
     const height = await this.#core.purse.height()
     const status = await this.#core.look()
+    this.#isVoid = status === 'void'
     const book = this.#core.book
     const available = this.#core.deposit - (book.bound > this.#core.claimed ? book.bound : this.#core.claimed)
     return {
@@ -199,7 +222,9 @@ export class Tab implements TabShape {
     const checked = await checkTabReceipts(own, this.#core.receiptKey, await this.#place())
     if (checked.evidence !== null && this.#core.book.stopped === null)
       await this.#core.stop({ reason: checked.evidence.kind, kind: checked.evidence.kind }, checked.evidence)
-    return checked
+    const evidence = checked.evidence ?? this.#core.book.stopped?.evidence ?? null
+    if (evidence === null || checked.evidence !== null) return checked
+    return { ...checked, ok: false, failed: [...checked.failed, 'stopped'], evidence }
   }
 
   /** Waits until the opening is in a block. Errors: those of the opening, `tab_ended`, `tab_unconfirmed`. */
@@ -215,17 +240,21 @@ export class Tab implements TabShape {
   async catchUp(maxUnnoted: bigint): Promise<bigint> {
     await this.#core.look()
     const key = await this.#core.key()
+    const { floor } = this.#core.book
     const at = await this.#core.seller.state(this.tabId, key)
+    // Another process with the same notes may have made calls meanwhile.
+    await this.#core.reload()
     // A seller that does not say how the tab stands may still hold vouchers.
     if (at === null) return 0n
     const isBlank = !this.#core.book.isSettled
-    const disbelief = await this.#answers.judge(at, this.#core.book.floor, isBlank)
+    const disbelief = await this.#answers.judge(at, floor, isBlank)
     if (disbelief !== null) await this.#core.stop(disbelief, null, at)
     const unnoted = at.charged - this.#core.book.charged
     if (!isBlank || disbelief !== null || unnoted > maxUnnoted) return unnoted > 0n ? unnoted : 0n
     const ceiling = at.voucher === null ? at.charged : at.voucher.ceiling
     const sums = { charged: at.charged.toString(), receipts: at.receipts, ceiling: ceiling.toString() }
-    await this.#core.purse.keep({ what: 'base', tabId: this.tabId, ...sums, nextSeq: at.nextSeq })
+    const nextSeq = this.#answers.believed(at, Math.max(at.voucher?.seq ?? 0, this.#core.record?.receipts ?? 0))
+    await this.#core.purse.keep({ what: 'base', tabId: this.tabId, ...sums, nextSeq })
     await this.#core.reload()
     return unnoted
   }
@@ -289,7 +318,7 @@ export class Tab implements TabShape {
 
   async #begin(): Promise<void> {
     await this.#core.reload()
-    if (!this.#core.book.isSettled)
+    if (!this.#core.book.isSettled && this.#core.book.stopped?.code !== KEY_UNKNOWN)
       throw new FarthingError('this tab was found on the chain: recoverTabs() tells how it stands', {
         code: 'tab_unconfirmed',
       })
@@ -354,16 +383,29 @@ export class Tab implements TabShape {
 
   /** A call of another client may have gone to a server that is not this node. Its voucher is for the seller alone. */
   async #checkSeller(call: CallNote): Promise<void> {
-    if (this.#guards.priceOf(call.serviceId) !== undefined) return
+    const { soldHere } = this.#guards
+    if (soldHere.has(call.serviceId)) return
     if ((await this.#core.seller.agentOf(call)) !== this.agentId) throw interrupted(this.#core.payment(call))
+    soldHere.add(call.serviceId)
   }
 
   async #exchange(call: CallNote, carrier: TabCarrier | null = null): Promise<NodeAnswer> {
     const patience = this.#core.purse.parts.patience(carrier?.signal)
     const answer = await this.#core.seller.call(call, patience, carrier)
-    const isFinal = answer.ok && (hasReceipt(answer.value) || !isUnclear(answer.value))
+    const isFinal = answer.ok && (hasReceipt(answer.value) || !this.#isUnclear(answer.value, carrier))
     if (!isFinal) throw interrupted(this.#core.payment(call), answer)
     return answer.value
+  }
+
+  /** What a carrier brings may be the word of another server, which kept the answer: only the state of the tab refuses. */
+  #isUnclear(answer: NodeAnswer, carrier: TabCarrier | null): boolean {
+    if (carrier === null || isUnclear(answer)) return isUnclear(answer)
+    return !readTabOffer(answer.body, this.#core.purse.parts.facts)?.state
+  }
+
+  async #unfund(txId: string, code: string): Promise<void> {
+    await this.#core.purse.keep({ what: 'refused', tabId: this.tabId, context: txId, code })
+    await this.#core.reload()
   }
 
   /** Whether the chain ends the tab while there is time for an answer. */
@@ -378,8 +420,7 @@ export class Tab implements TabShape {
 
   async #notFunded(error: unknown): Promise<never> {
     if (!(error instanceof FarthingError) || error.payment === null || !NOT_MINED.has(error.code)) throw error
-    const { code, payment } = error
-    await this.#core.purse.keep({ what: 'refused', tabId: this.tabId, context: payment.txId, code })
+    await this.#unfund(error.payment.txId, error.code)
     throw error
   }
 
@@ -388,6 +429,23 @@ export class Tab implements TabShape {
     const serviceId = called ?? must(await this.#core.purse.chain.agent(this.agentId)).services[0]
     if (serviceId === undefined) return undefined
     return this.#core.seller.refund(this.tabId, serviceId, await this.#core.key()).catch(() => undefined)
+  }
+
+  #closing(txId: string | null): TabClosing {
+    return { by: 'chain', txId, endsAt: this.#core.record?.endsAt ?? 0 }
+  }
+
+  /** Waits for a close that an earlier process noted, and sends it if that one did not. False if it is too late for it. */
+  async #isMined({ txId, tx, validUntil }: MoveNote): Promise<boolean> {
+    const names = { txId, secret: '', serviceId: '', request: '', quoteId: '' }
+    try {
+      await this.#core.purse.mined({ ...names, amount: 0n, tx, validUntil })
+    } catch (error) {
+      if (error instanceof FarthingError && NOT_MINED.has(error.code)) return false
+      throw error
+    }
+    await this.#core.look()
+    return this.#core.record?.status !== 'open'
   }
 
   #move(
@@ -405,7 +463,8 @@ export class Tab implements TabShape {
  * request; whatever else comes may be from a server on the way, or from a node that failed after its work.
  */
 function isUnclear({ status, body }: NodeAnswer): boolean {
+  if (body.code === RESULT_EXPIRED) return false
   if (status === 429 || status === 503) return body.code !== UNAVAILABLE
   if (status === 402) return body.code === 'payment_unconfirmed' || body.code === 'payment_not_found'
-  return !REFUSALS.has(status) || (typeof body.requestId !== 'string' && body.code !== 'result_expired')
+  return !REFUSALS.has(status) || typeof body.requestId !== 'string'
 }

@@ -10,7 +10,7 @@ import { checkNoMore, checkOptions, invalid, KIND, TAB_KINDS } from '../options.
 import { must } from '../refusals.ts'
 import type { Quote, TabNetworkFacts } from '../shapes.ts'
 import { Tab } from './tab.ts'
-import { TabBook } from './tab-book.ts'
+import { KEY_UNKNOWN, TabBook } from './tab-book.ts'
 import type { AgentTermsView } from './tab-chain.ts'
 import { tabKeyOf } from './tab-key.ts'
 import { type TabParts, TabPurse } from './tab-purse.ts'
@@ -40,6 +40,8 @@ export class Tabs {
   readonly #opening = new Map<string, Promise<Tab>>()
   readonly #failed = new Map<string, number>()
   readonly #funding = new Map<string, Promise<void>>()
+  /** The one look on the chain for tabs of this wallet. */
+  #search: Promise<unknown> | null = null
   /** The tab of an agent that was used last. */
   readonly #current = new Map<string, Tab>()
 
@@ -105,13 +107,15 @@ export class Tabs {
     await this.#purse.height()
     for (const tabId of must(await this.#purse.chain.openTabs(this.#purse.address))) await this.#adopt(tabId)
     const found: RecoveredTab[] = []
+    const hidden: unknown[] = []
     for (const tab of await this.list()) {
-      const before = await tab.state()
-      const isOver = before.status === 'ended' || before.status === 'void'
-      if (isOver) continue
-      const unnoted = before.status === 'opening' ? 0n : await tab.catchUp(most).catch(unlessOurs)
-      found.push({ standing: await tab.state(), unnoted })
+      const known = await recovered(tab, most).catch((error: unknown) => {
+        if (!isOtherTab(error)) throw error
+        hidden.push(error)
+      })
+      if (known) found.push(known)
     }
+    if (found.length === 0 && hidden.length > 0) throw hidden[0]
     return found
   }
 
@@ -122,12 +126,13 @@ export class Tabs {
   }
 
   /**
-   * Pays a call that `fetch` or an MCP client carries, in automatic mode. False: pay it by itself, also where the client's
-   * own node does not sell for this agent, since that is where a tab is asked about. Errors: those of a call on a tab.
+   * Pays a call that `fetch` or an MCP client carries, in automatic mode. False: pay it by itself, also where it does not go
+   * to the client's own node, or that one does not sell for this agent. Another server could take the voucher to the seller,
+   * keep the answer, and say that there is none. Errors: those of a call on a tab.
    */
   async pay(quote: Quote, carrier: TabCarrier): Promise<boolean> {
     const { agentId, serviceId, request, requestError, available } = quote
-    if (request === null || requestError !== null || !available) return false
+    if (request === null || requestError !== null || !available || !this.#isOwnNode(carrier)) return false
     if (!(await this.#isSoldHere(agentId, serviceId, request))) return false
     try {
       const tab = await this.#automaticFor(agentId, serviceId, request)
@@ -149,10 +154,13 @@ export class Tabs {
   async forOffer(offer: TabOffer): Promise<Tab> {
     const open = await this.usable(offer.agentId)
     if (open !== undefined) return open
+    const running = this.#opening.get(offer.agentId)
+    if (running !== undefined) return running
     const waiting = await this.#waiting(offer.agentId)
+    // It may never be mined.
     if (waiting !== undefined) {
-      await waiting.ready()
-      return waiting
+      const message = `the tab ${waiting.tabId} with ${offer.agentId} waits for its block: tab.ready() waits for it`
+      throw new PaymentRequiredError(message, { code: 'no_tab', retryable: true })
     }
     if (this.#automatic !== null) return this.#openOnce(offer)
     const message = `there is no open tab with ${offer.agentId}: openTab it, or set tabs.maxDeposit`
@@ -284,20 +292,23 @@ export class Tabs {
     }
   }
 
-  /** Notes a tab of this wallet that only the chain knows, if the wallet can derive its key. */
+  /** Notes a tab of this wallet that only the chain knows. If its key cannot be derived, it can still be closed. */
   async #adopt(tabId: string): Promise<void> {
     if ((await this.find(tabId)) !== undefined) return
     const record = must(await this.#purse.chain.tab(tabId))
     const nonce = must(await this.#purse.chain.nonce(tabId))
-    if (record === undefined || nonce === null || this.#purse.wallet.voucherSeed === undefined) return
-    const { seed } = await newSeed(this.#purse, nonce)
-    if ((await tabKeyOf(seed)).publicKey !== record.voucherKey) return
+    if (record === undefined || nonce === null) return
+    const isDerived = this.#purse.wallet.voucherSeed !== undefined
+    const key = isDerived ? await tabKeyOf((await newSeed(this.#purse, nonce)).seed) : null
     const { agentId, payout, receiptKey, voucherKey, deposit, closeDelay, openedAt, expiresAt } = record
     await this.#purse.keep({
       ...{ what: 'opening', tabId, agentId, payer: this.#purse.address, payout, receiptKey, voucherKey, seed: null },
       ...{ nonce: nonce.toString(), deposit: deposit.toString(), term: expiresAt - openedAt, closeDelay, tx: null },
       ...{ validUntil: 0, atMs: Date.now() },
     })
+    if (key?.publicKey === voucherKey) return
+    const reason = 'its voucher key is not known here: tab.close() asks the chain'
+    await this.#purse.keep({ what: 'stop', tabId, code: KEY_UNKNOWN, reason, evidence: null, atMs: Date.now() })
   }
 
   async #automaticFor(agentId: string, serviceId: string, request: string): Promise<Tab | null> {
@@ -305,20 +316,31 @@ export class Tabs {
     const open = await this.usable(agentId)
     const isDue = open === undefined && this.#isDue(agentId) && !(await this.#hasLied(agentId))
     if (isDue && (await this.#waiting(agentId)) !== undefined) return null
+    // A tab that ends is followed by another one at once.
+    if (open !== undefined) this.#calls.set(agentId, CALLS_BEFORE_TAB)
     const tab = open ?? (isDue ? await this.#openFor(agentId, serviceId, request) : null)
     return tab === null || (await this.#hasRoom(tab, serviceId)) ? tab : null
   }
 
   /** A tab with an agent whose opening has no block yet. No other one is opened meanwhile. */
   async #waiting(agentId: string): Promise<Tab | undefined> {
-    for (const tab of await this.list())
-      if (tab.agentId === agentId && tab.isUsable && (await tab.state()).status === 'opening') return tab
+    for (const tab of await this.list()) {
+      if (tab.agentId !== agentId || !tab.isUsable) continue
+      const standing = await tab.state().catch((error: unknown) => {
+        if (!isOtherTab(error)) throw error
+      })
+      if (standing?.status === 'opening') return tab
+    }
     return undefined
   }
 
   /** Nothing more is locked by itself with a seller that was not believed once. */
   async #hasLied(agentId: string): Promise<boolean> {
     return (await this.list()).some((tab) => tab.agentId === agentId && tab.isStopped)
+  }
+
+  #isOwnNode({ url }: TabCarrier): boolean {
+    return url !== null && new URL(url).origin === new URL(this.#purse.parts.client.baseUrl).origin
   }
 
   /** Asks only where there is a tab with the agent, or one would be opened. */
@@ -340,13 +362,22 @@ export class Tabs {
 
   async #openFor(agentId: string, serviceId: string, request: string): Promise<Tab | null> {
     const offer = await this.#seller.offer(serviceId, request).catch(nothing)
-    const opened = offer?.agentId === agentId ? this.#openOnce(offer) : Promise.resolve(null)
+    const opened = offer?.agentId === agentId ? this.#foundOr(offer) : Promise.resolve(null)
     const tab = await opened.catch((error: unknown) => {
       if (isFallback(error)) return null
       throw error
     })
     if (tab === null) this.#failed.set(agentId, Date.now())
     return tab
+  }
+
+  /** A process without notes, as a script that runs every hour, finds the tab of its last run. */
+  async #foundOr(offer: TabOffer): Promise<Tab> {
+    this.#search ??= this.recover()
+    await this.#search.catch(() => {
+      this.#search = null
+    })
+    return (await this.usable(offer.agentId)) ?? this.#openOnce(offer)
   }
 
   /** Calls that run side by side share one new tab. */
@@ -373,8 +404,9 @@ export class Tabs {
 
   /** Whether a call fits on the tab, after a top-up if there is need. */
   async #hasRoom(tab: Tab, serviceId: string): Promise<boolean> {
-    const price = tab.priceOf(serviceId) ?? 1n
-    if (tab.available >= price) return true
+    const price = tab.priceOf(serviceId)
+    // Without a price the call itself asks for it.
+    if (price === null || tab.available >= price) return true
     // Calls that run side by side share one top-up.
     const running = this.#funding.get(tab.tabId) ?? this.#fund(tab, price)
     this.#funding.set(tab.tabId, running)
@@ -413,6 +445,19 @@ function unlessDisagreed(error: unknown): undefined {
   return undefined
 }
 
+/** How a tab stands; null if it is over. */
+async function recovered(tab: Tab, most: bigint): Promise<RecoveredTab | null> {
+  const { status } = await tab.state()
+  if (status === 'ended' || status === 'void') return null
+  const unnoted = status === 'opening' ? 0n : await tab.catchUp(most).catch(unlessOurs)
+  return { standing: await tab.state(), unnoted }
+}
+
+/** A node that shows one tab wrongly must not hide the others. */
+function isOtherTab(error: unknown): boolean {
+  return error instanceof FarthingError && error.code === 'other_tab'
+}
+
 /** A seller that is away or answers nonsense must not keep the other tabs from being found. */
 function unlessOurs(error: unknown): bigint {
   if (error instanceof FarthingError && !OURS.has(error.code)) return 0n
@@ -441,12 +486,16 @@ const FALLBACKS: ReadonlySet<string> = new Set([
   ...['tab_exhausted', 'tab_ending', 'tab_ended', 'tab_closing', 'tab_unconfirmed'],
 ])
 
+/** How the payment of a call on a tab is named: by its tab and number. */
+export const TAB_CALL_ID = /^([0-9a-f]{64}):([0-9]{1,10})$/
+
 /** The chain has not taken the opening. */
 const NOT_OPENED: ReadonlySet<string> = new Set(['payment_refused', 'payment_failed', 'payment_void'])
 
 /** Whether a call can be paid by itself after this error. */
 export function isFallback(error: unknown): boolean {
   if (!(error instanceof FarthingError)) return false
-  // With a payment, the seller has a voucher for this call.
+  // The seller has a voucher for this call, whatever code it says.
+  if (error.payment !== null && TAB_CALL_ID.test(error.payment.quoteId ?? '')) return false
   return NOT_OPENED.has(error.code) || (error.payment === null && FALLBACKS.has(error.code))
 }

@@ -1,0 +1,142 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { resolveConfig } from '../../../config/load.ts'
+import { devSeed } from '../../../config/networks/dev-keys.ts'
+import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
+import { faultMessage } from '../../../consensus/primitives/fault.ts'
+import { type AgentClient, type ClientOptions, createClient } from '../../../rpc/client/client.ts'
+import { walletFromWords } from '../../../rpc/client/wallet.ts'
+import { parseCommandLine } from '../../../src/cli/args.ts'
+import { exitCodeOf } from '../../../src/cli/exit-codes.ts'
+import { COMMANDS } from '../../../src/cli/table.ts'
+import type { Json } from '../../support/lying-tab-seller.ts'
+import { ACME, ECHO, TabWorld } from '../../support/tab-world.ts'
+
+/** What docs/tabs.md tells callers, sentence by sentence. */
+const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
+const root = mkdtempSync(join(tmpdir(), 'farthing-tab-words-'))
+const PRICE = 200_000n
+let world: TabWorld
+beforeAll(async () => {
+  world = await TabWorld.open()
+})
+afterAll(async () => {
+  await world.close()
+  rmSync(root, { recursive: true, force: true })
+})
+beforeEach(() => world.calm())
+
+const client = (options: Partial<ClientOptions> = {}): AgentClient =>
+  createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 400, ...options })
+const opened = (options: Partial<ClientOptions> = {}) => client(options).openTab(ACME, { deposit: '0.1', term: 1_200 })
+const caught = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
+
+/** Runs a command as the program does, in a data folder of this test. */
+async function run(folder: string, ...args: readonly string[]): Promise<{ code: number; out: string; notes: string }> {
+  const line = parseCommandLine(args)
+  if (!line.ok) throw new Error(faultMessage(line.fault))
+  const { words, flags } = line.value
+  const named = (name: string) => COMMANDS.find((command) => command.name === name)
+  const command = named(words.slice(0, 2).join(' ')) ?? named(words[0] as string)
+  if (command === undefined) throw new Error(`no command ${words.join(' ')}`)
+  const values = { 'data-dir': join(root, folder) }
+  const resolved = resolveConfig([{ origin: 'flag', values, callsIt: (name: string) => name }], root)
+  if (!resolved.ok) throw new Error(faultMessage(resolved.fault))
+  const [out, notes]: [string[], string[]] = [[], []]
+  const outcome = await command.run({
+    ...resolved.value,
+    params: world.params,
+    words: words.slice(command.name.split(' ').length),
+    flags: { rpc: world.url, ...flags },
+    logger: undefined as never,
+    print: (text) => out.push(text),
+    printJson: (value, indent) => out.push(JSON.stringify(value, null, indent)),
+    note: (text) => {
+      notes.push(text)
+      if (text.includes('waits already')) void world.mine()
+    },
+  })
+  if (typeof outcome === 'object') notes.push(faultMessage(outcome))
+  return {
+    code: typeof outcome === 'number' ? outcome : exitCodeOf(outcome),
+    out: out.join('\n'),
+    notes: notes.join('\n'),
+  }
+}
+
+describe('limits', () => {
+  it('a first price that was never charged is not the first price', async () => {
+    const tab = await opened()
+    world.seller.prices.set(ECHO, 2_000_000n)
+    const sell = world.seller.call.bind(world.seller)
+    world.seller.call = async (service, request, payload) => {
+      world.seller.call = sell
+      world.seller.prices.delete(ECHO)
+      world.seller.seen.push(payload)
+      void request
+      return world.seller.terms(service, 'tab_ceiling_low', tab.tabId)
+    }
+    await tab.call(ECHO, 'a')
+    expect((await tab.state()).charged).toBe(PRICE)
+    world.seller.prices.set(ECHO, 2_400_000n)
+    await caught(tab.call(ECHO, 'b'))
+    expect((await tab.state()).charged).toBe(PRICE)
+  })
+})
+
+describe('evidence', () => {
+  it('of two receipts for one number is written by `tab verify --evidence`', async () => {
+    const open = await run('fork', 'tab', 'open', ACME, '--deposit', '0.1', '--json')
+    const { tabId } = JSON.parse(open.out) as { readonly tabId: string }
+    await run('fork', 'tab', 'call', ECHO, 'a', '--tab', tabId)
+    const fork = world.seller.copy()
+    await run('fork', 'tab', 'call', ECHO, 'b', '--tab', tabId)
+    world.seller.ledgers = fork
+    // Each command shows the newest receipt; a seller that keeps silent about it goes on.
+    const { code, notes } = await run('fork', 'tab', 'call', ECHO, 'c', '--tab', tabId)
+    expect([code, notes]).toEqual([4, expect.stringContaining('two receipts for one number')])
+    const file = join(root, 'evidence.json')
+    const verified = await run('fork', 'tab', 'verify', tabId, '--evidence', file)
+    expect(existsSync(file)).toBe(true)
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ kind: 'two receipts for one number' })
+    expect(verified.code).toBe(4)
+  })
+})
+
+describe('commands', () => {
+  it('`tab open` after an interrupted `tab open` does not open a second tab', async () => {
+    const { fileJournal } = await import('../../../rpc/client/client.ts')
+    const { folderPaths } = await import('../../../src/storage/folder.ts')
+    world.isMining = false
+    const journal = fileJournal(folderPaths(join(root, 'twice')).tabs)
+    await caught(client({ settleMs: 100, journal }).openTab(ACME, { deposit: '0.1', term: 28_800 }))
+    world.isMining = true
+    const before = world.sent.length
+    const { out, notes } = await run('twice', 'tab', 'open', ACME, '--deposit', '0.1', '--json')
+    const listed = await run('twice', 'tab', 'list', '--json')
+    const { tabs } = JSON.parse(listed.out) as { readonly tabs: readonly unknown[] }
+    expect(tabs.length).toBe(1)
+    expect([out, notes]).toEqual([expect.stringContaining('"open"'), expect.stringContaining('waits already')])
+    expect(world.sent.length).toBe(before)
+  })
+
+  it('a tab that was never opened has nothing left', async () => {
+    let gone = false
+    const later: typeof fetch = async (input, init) => {
+      const url = String(input)
+      const json = (body: Json, status = 200) => new Response(JSON.stringify(body), { status })
+      if (gone && /\/api\/v1\/tabs\/[0-9a-f]{64}$/.test(url)) return json({ error: 'none', code: 'tab_not_found' }, 404)
+      if (gone && /\/api\/v1\/tx\/[0-9a-f]{64}$/.test(url))
+        return json({ status: 'unknown', executedFrom: 0, executedTo: 9_000 })
+      const answer = await fetch(input, init)
+      if (!gone || !url.endsWith('/api/v1/status')) return answer
+      return json({ ...((await answer.json()) as Json), height: 9_000 })
+    }
+    const tab = await opened({ fetch: later })
+    gone = true
+    expect(await tab.state()).toMatchObject({ status: 'void', available: 0n })
+    expect(tab.isUsable).toBe(false)
+  })
+})

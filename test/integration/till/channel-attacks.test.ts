@@ -2,7 +2,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { fault } from '../../../consensus/primitives/fault.ts'
 import { fail } from '../../../consensus/primitives/result.ts'
 import { NO_ADDRESS } from '../../../marketplace/till/rails/dollar/channel/channel.ts'
+import { FacilitatorChain } from '../../../marketplace/till/rails/dollar/channel/facilitator-chain.ts'
 import { channelOffer } from '../../../marketplace/till/rails/dollar/channel/terms.ts'
+import type { FacilitatorRequest } from '../../../marketplace/till/rails/dollar/facilitator.ts'
 import { RANKS } from '../../../marketplace/till/rails/dollar/facilitators.ts'
 import { UNCHARGED } from '../../../marketplace/till/rails/tab/settings.ts'
 import { CHANNEL_TERMS, channelJson, readChannel } from '../../support/channel.ts'
@@ -12,7 +14,7 @@ import {
   closeChannelSellers,
   ModelPayer,
 } from '../../support/channel-seller.ts'
-import { PRICE } from '../../support/dollar.ts'
+import { newPayer, PRICE } from '../../support/dollar.ts'
 import { closeMarkets, ONCE } from '../../support/market.ts'
 import { TEST_SERVICES } from '../../support/test-services.ts'
 
@@ -119,6 +121,27 @@ describe('a look', () => {
     const seller = await ChannelSeller.open()
     await seller.call(new ModelPayer().pay('voucher'))
     expect(seller.channels.askers).toMatchObject([{ client: '203.0.113.1', rank: RANKS.newcomer }])
+  })
+})
+
+describe('an operator', () => {
+  it('that changes its terms can still ask facilitators about channels of the old ones', async () => {
+    const offers: unknown[] = []
+    const facilitators = {
+      verify: async ({ paymentRequirements }: FacilitatorRequest) => {
+        offers.push(paymentRequirements)
+        return { verdict: { is: 'unreachable', detail: 'away' }, by: null } as const
+      },
+    }
+    const chain = new FacilitatorChain({ facilitators: facilitators as never, terms: CHANNEL_TERMS, sign: () => '0x' })
+    const receiver = newPayer().address
+    await chain.state(new ModelPayer().pay('voucher', { config: { withdrawDelay: 1_800, receiver } }))
+    await chain.state(new ModelPayer().pay('voucher'))
+    const { payTo } = CHANNEL_TERMS
+    expect(offers).toMatchObject([
+      { payTo: receiver, extra: { withdrawDelay: 1_800 } },
+      { payTo, extra: { withdrawDelay: 900 } },
+    ])
   })
 })
 

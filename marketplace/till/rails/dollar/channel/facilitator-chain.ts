@@ -7,7 +7,7 @@ import { isOfPayment } from '../facilitator.ts'
 import { type Asker, type FacilitatorPool, RANKS } from '../facilitators.ts'
 import { turnedAwayBy } from '../verification.ts'
 import type { AuthorizerKey, ChainOutcome, ChannelChain, ChannelMove, RefundOrder } from './chain.ts'
-import type { ChannelPayment, ChannelPaymentOf, ChannelState, ClaimRow } from './channel.ts'
+import type { ChannelConfig, ChannelPayment, ChannelPaymentOf, ChannelState, ClaimRow } from './channel.ts'
 import { claimDigest, refundDigest } from './digests.ts'
 import { type ChannelTerms, channelOffer } from './terms.ts'
 import { claimJson, paymentJson, readChannelState } from './wire.ts'
@@ -35,7 +35,8 @@ export class FacilitatorChain implements ChannelChain {
   }
 
   async verify(payment: ChannelPayment, amount: bigint, asker: Asker = {}): Promise<Result<ChannelState>> {
-    const { verdict } = await this.#deps.facilitators.verify(this.#request(paymentJson(payment), amount), asker)
+    const request = this.#request(paymentJson(payment), amount, payment.config)
+    const { verdict } = await this.#deps.facilitators.verify(request, asker)
     if (verdict.is !== 'good') return fail(refusal(verdict, payment))
     const state = readChannelState(verdict.extra ?? {})
     return state === null ? fail(fault('channel/unverified', { channelId: payment.voucher.channelId })) : ok(state)
@@ -94,9 +95,13 @@ export class FacilitatorChain implements ChannelChain {
     return (await this.#deps.facilitators.settle(this.#request(payload, 0n), null)).verdict
   }
 
-  /** Facilitators get this node's offer in place of the client's copy. */
-  #request(payload: Fields, amount: bigint): FacilitatorRequest {
-    const paymentRequirements = channelOffer(this.#deps.terms, amount)
+  /**
+   * Facilitators get this node's offer in place of the client's copy. They compare it with the channel, which can be older than the settings
+   * of the operator.
+   */
+  #request(payload: Fields, amount: bigint, config: ChannelConfig | null = null): FacilitatorRequest {
+    const { terms } = this.#deps
+    const paymentRequirements = channelOffer(config === null ? terms : termsOf(terms, config), amount)
     return {
       x402Version: 2,
       paymentPayload: { x402Version: 2, accepted: paymentRequirements, payload },
@@ -111,6 +116,13 @@ function moved(verdict: Good, asked: bigint): ChainOutcome<ChannelMove> {
   if (state === null)
     return { is: 'unknown', detail: 'it named no state of the channel', transaction: verdict.transaction }
   return done(verdict, { amount: amountOf(verdict) ?? asked, state })
+}
+
+/** The terms that an offer had when this channel was made. */
+function termsOf(terms: ChannelTerms, { receiver, withdrawDelay }: ChannelConfig): ChannelTerms {
+  return receiver === terms.payTo.toLowerCase()
+    ? { ...terms, withdrawDelay }
+    : { ...terms, withdrawDelay, payTo: receiver }
 }
 
 function done<T extends object>({ transaction }: Good, result: T): ChainOutcome<T> {

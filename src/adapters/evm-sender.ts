@@ -26,6 +26,8 @@ const PATIENCE_MS = 60_000
 const LOOK_MS = 500
 /** The gas limit in percent of the estimate: other transactions may come first. */
 const GAS_PERCENT = 125n
+/** No call needs more. The contract of a payer's wallet may use up any amount of it, which the key here would pay. */
+const GAS_MAX = 2_000_000n
 
 /** Sends calls of contracts through a JSON-RPC node, one after another, so that no two take one nonce. */
 export class EvmKeySender implements EvmSender {
@@ -63,6 +65,7 @@ export class EvmKeySender implements EvmSender {
     const baseFee = 'result' in block ? quantityOf(fieldsOf(block.result).baseFeePerGas) : null
     if (gas === null || nonce === null || priorityFee === null || baseFee === null)
       return unsent('it does not tell nonce and fees')
+    if (gas > GAS_MAX) return { is: 'refused' }
     const { key, chainId } = this.#options
     const fees = { gas: (gas * GAS_PERCENT) / 100n, priorityFee, maxFee: 2n * baseFee + priorityFee }
     const { raw, hash } = signTransaction(key, { chainId, nonce, ...fees, to, data })

@@ -63,6 +63,7 @@ describe('a call', () => {
       { eth_getTransactionReceipt: { result: { status: '0x0', blockNumber: '0x9', logs: [] } } },
       { is: 'refused' },
     ],
+    ['needs more gas than any call should', { eth_estimateGas: { result: '0x1e8481' } }, { is: 'refused' }],
     ['is estimated by a node that is asked too often', { eth_estimateGas: { error: -32_005 } }, { is: 'unsent' }],
     ['has no fees', { eth_getBlockByNumber: { result: {} } }, { is: 'unsent' }],
     ['has no nonce', { eth_getTransactionCount: { error: -32_000 } }, { is: 'unsent' }],

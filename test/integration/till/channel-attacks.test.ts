@@ -124,6 +124,34 @@ describe('a look', () => {
   })
 })
 
+describe('a refund', () => {
+  it('without a call, whose end is not told, does not close the channel for ever', async () => {
+    const seller = await ChannelSeller.open()
+    const payer = new ModelPayer()
+    seller.channels.set(payer.channelId, { balance: 10_000n })
+    seller.channels.mishap = 'untold'
+    const { refund } = seller.channels
+    seller.channels.refund = async (order) => {
+      const done = await refund.call(seller.channels, order)
+      seller.channels.isAway = true
+      return done
+    }
+    let isOver = false
+    const refunding = seller.rail.refund(payer.pay('refund')).finally(() => {
+      isOver = true
+    })
+    while (!isOver) {
+      await seller.market.quiet()
+      await seller.market.pass(2_000)
+    }
+    expect(await refunding).toMatchObject(refused('channel/unverified'))
+    seller.channels.isAway = false
+    await seller.market.pass(601_000)
+    await seller.claims()
+    await seller.served(payer, 'deposit')
+  })
+})
+
 describe('an operator', () => {
   it('that changes its terms can still ask facilitators about channels of the old ones', async () => {
     const offers: unknown[] = []

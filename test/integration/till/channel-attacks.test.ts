@@ -148,7 +148,8 @@ describe('a refund', () => {
     seller.channels.isAway = false
     await seller.market.pass(601_000)
     await seller.claims()
-    await seller.served(payer, 'deposit')
+    seller.channels.set(payer.channelId, { balance: 10_000n })
+    await seller.served(payer)
   })
 })
 

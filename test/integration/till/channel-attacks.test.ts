@@ -153,6 +153,19 @@ describe('a refund', () => {
   })
 })
 
+describe('a store that was restored from an old copy', () => {
+  it('goes on from the chain, and shows no voucher below that', async () => {
+    const { seller, payer } = await owing({})
+    seller.channels.set(payer.channelId, { totalClaimed: 3n * PRICE })
+    await seller.market.pass(301_000)
+    expect(await seller.call(payer.pay('voucher'), 'ok:3')).toMatchObject(refused('channel/ceiling'))
+    const view = await seller.rail.viewOf(payer.pay('voucher'))
+    expect(view).toMatchObject({ ok: true, value: { standing: { charged: 3n * PRICE }, last: null } })
+    payer.charged = 3n * PRICE
+    await seller.served(payer, 'voucher', 'ok:3')
+  })
+})
+
 describe('an operator', () => {
   it('that changes its terms can still ask facilitators about channels of the old ones', async () => {
     const offers: unknown[] = []

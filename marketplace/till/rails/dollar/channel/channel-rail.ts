@@ -212,9 +212,12 @@ export class ChannelRail implements Rail<ChannelPaidCall, TabCallRow, ChannelIde
     const state = known === undefined ? await this.sightings.look(asVoucher(payment), 0n, from) : ok(known)
     if (!state.ok) return state
     const row = await this.#deps.store.tab(channelId)
+    const charged = chargedOf(row, state.value)
     const voucher = row?.voucher ?? null
-    const last = voucher && { channelId, maxClaimable: voucher.ceiling, signature: voucher.signature }
-    return ok({ standing: { channelId, state: state.value, charged: chargedOf(row, state.value) }, last })
+    // A store that lost rows has an older one, which a client would take for a lie.
+    const isOld = voucher === null || voucher.ceiling < charged
+    const last = isOld ? null : { channelId, maxClaimable: voucher.ceiling, signature: voucher.signature }
+    return ok({ standing: { channelId, state: state.value, charged }, last })
   }
 
   /** Gives back what the payer asks for of what is not charged. */

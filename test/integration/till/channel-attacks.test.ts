@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { fault } from '../../../consensus/primitives/fault.ts'
+import type { TxId } from '../../../consensus/primitives/ids.ts'
 import { fail } from '../../../consensus/primitives/result.ts'
 import { NO_ADDRESS } from '../../../marketplace/till/rails/dollar/channel/channel.ts'
 import { FacilitatorChain } from '../../../marketplace/till/rails/dollar/channel/facilitator-chain.ts'
@@ -150,6 +151,18 @@ describe('a refund', () => {
     await seller.claims()
     seller.channels.set(payer.channelId, { balance: 10_000n })
     await seller.served(payer)
+  })
+})
+
+describe('a seller that was killed', () => {
+  it('during a refund takes no call while that may still be mined', async () => {
+    const { seller, payer } = await owing({})
+    await seller.store.mark(payer.channelId as TxId, { refundAskedAtMs: seller.market.time.now() })
+    const next = await seller.restart()
+    expect(await next.call(payer.pay('voucher'), 'ok:3')).toMatchObject(refused('channel/busy'))
+    await next.market.pass(601_000)
+    await next.claims()
+    await next.served(payer, 'voucher', 'ok:3')
   })
 })
 

@@ -29,6 +29,9 @@ import { Sightings } from './sightings.ts'
 import type { ChannelTerms } from './terms.ts'
 import type { ChannelStanding } from './wire.ts'
 
+/** A refund is mined within so long, or not at all. Younger ones are left to the claimer. */
+const REFUND_MS = 60_000
+
 /** What the rail of channels works with. */
 export interface ChannelRailDependencies extends Omit<TillDependencies<TabCallRow>, 'store'> {
   readonly store: TabStore
@@ -188,12 +191,13 @@ export class ChannelRail implements Rail<ChannelPaidCall, TabCallRow, ChannelIde
     return whyNotRunAgain(call, definition)
   }
 
-  /** A refund that the last run did not see end: the chain tells what became of it. */
+  /** A refund that the last run did not see end: the chain tells what became of it, but not while it may still be mined. */
   async starting(): Promise<void> {
-    const { store } = this.#deps
+    const { store, clock } = this.#deps
     if (store.shared !== undefined) return
     for (const row of await store.unclaimed())
-      if (!isTab(row) && row.refundAskedAtMs !== null) await store.mark(row.tabId, { refundAskedAtMs: null })
+      if (!isTab(row) && row.refundAskedAtMs !== null && clock.now() - row.refundAskedAtMs >= REFUND_MS)
+        await store.mark(row.tabId, { refundAskedAtMs: null })
   }
 
   forget(): void {}

@@ -83,7 +83,7 @@ export function whyNotTaken(
   const ceiling = checkCeiling(hasDeposit ? payment : asVoucher, { charged, amount: price.amount, state })
   if (ceiling !== null) return ceiling
   const unclaimed = charged - state.totalClaimed
-  if (unclaimed === 0n || unclaimed + price.amount <= unclaimedMost(payment, unclaimedMax)) return null
+  if (unclaimed === 0n || unclaimed + price.amount <= unclaimedMost(payment, terms, unclaimedMax)) return null
   const reason = 'what was charged on this channel has to be claimed first; try again in some minutes'
   return fault('service/unavailable', { serviceId: offer.definition.serviceId, reason })
 }

@@ -2,6 +2,7 @@ import { isMirrored, recoverSigner } from '../../../../../consensus/external/eip
 import { type Fault, fault } from '../../../../../consensus/primitives/fault.ts'
 import { fieldsOf } from '../../../../../consensus/primitives/fields.ts'
 import { fail, ok, type Result } from '../../../../../consensus/primitives/result.ts'
+import { dollarAmount } from '../terms.ts'
 import type { ChannelPayment, ChannelPaymentOf, ChannelState } from './channel.ts'
 import { NO_ADDRESS } from './channel.ts'
 import { channelIdOf, depositDigest, voucherDigest } from './digests.ts'
@@ -13,8 +14,8 @@ const MINE_SECONDS = 6
 /** An authorization may hold this much longer than the offer says, since clocks differ. */
 const SLACK_SECONDS = 600
 
-/** Part of what is borne on a channel that is borne where the payer itself signs. */
-const CONTRACT_PART = 20n
+/** The most that may be unclaimed on a channel whose payer itself signs, in millionths of a dollar. */
+const UNCLAIMED_OF_PAYER_MICROS = 250_000n
 
 /** What a payment's ceiling is compared with. */
 export interface CeilingBasis {
@@ -67,11 +68,16 @@ export function isSignedOnChain({ config }: Pick<ChannelPayment, 'config'>): boo
 }
 
 /**
- * The most that may be unclaimed on a channel, of what the operator bears on one. A contract can say no to a signature that it was good with,
- * and then no claim of it succeeds.
+ * The most that may be unclaimed on a channel, within what the operator bears on any. A contract can say no to a signature that it was good
+ * with, and then no claim of it succeeds.
  */
-export function unclaimedMost(payment: Pick<ChannelPayment, 'config'>, unclaimedMax: bigint): bigint {
-  return isSignedOnChain(payment) ? unclaimedMax / CONTRACT_PART : unclaimedMax
+export function unclaimedMost(
+  payment: Pick<ChannelPayment, 'config'>,
+  { asset }: Pick<ChannelTerms, 'asset'>,
+  unclaimedMax: bigint,
+): bigint {
+  const most = dollarAmount(asset, UNCLAIMED_OF_PAYER_MICROS)
+  return isSignedOnChain(payment) && most < unclaimedMax ? most : unclaimedMax
 }
 
 /** Whether the channel's key made the voucher, with the lower s that the contract asks for. Faults: `channel/signature`. */

@@ -101,7 +101,8 @@ export class ChannelClaimer {
   /** Whether a channel is to be claimed at once: it nears the bound of what may be unclaimed, or its payer asked to withdraw. */
   isUrgent(state: ChannelState, charged: bigint, payment: Pick<ChannelPayment, 'config'>): boolean {
     const unclaimed = charged - state.totalClaimed
-    const isNear = unclaimed * 4n >= unclaimedMost(payment, this.#parts.unclaimedMax) * 3n
+    const { terms, unclaimedMax } = this.#parts
+    const isNear = unclaimed * 4n >= unclaimedMost(payment, terms, unclaimedMax) * 3n
     return unclaimed > 0n && (state.withdrawRequestedAt !== 0 || isNear)
   }
 

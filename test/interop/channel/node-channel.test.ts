@@ -59,6 +59,16 @@ describe.each(MODES)('a node that settles channels %s', (mode) => {
     expect(await payer.spent()).toBe(LEAST)
   })
 
+  it('heals a client whose channel was emptied behind its back', async () => {
+    const payer = await ChannelPayer.of(shop)
+    await payer.call()
+    const refund = payer.paid(({ payload: { channelConfig, voucher } }) => ({ type: 'refund', channelConfig, voucher }))
+    const emptied = await shop.send({ serviceId: 'node-test-again', request: '', headers: refund })
+    expect(emptied).toMatchObject({ status: 200, body: { refunded: `${LEAST - PRICE}` } })
+    expect((await payer.call()).status).toBe(200)
+    expect(await payer.spent()).toBe(PRICE + LEAST)
+  })
+
   it('serves one of four parallel calls at a time, and charges what it served', async () => {
     const payer = await ChannelPayer.of(shop)
     await payer.call()

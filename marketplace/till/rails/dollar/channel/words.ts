@@ -11,7 +11,8 @@ const SAID: Readonly<Partial<Record<FaultCode, string>>> = {
   'channel/signature': 'voucher_signature',
   'channel/ceiling': 'cumulative_amount_mismatch',
   'channel/claimed': 'cumulative_below_claimed',
-  'channel/balance': 'cumulative_exceeds_balance',
+  // Official clients look at the chain again for this word, and then deposit. For `cumulative_exceeds_balance` they stand still.
+  'channel/balance': 'cumulative_amount_mismatch',
   'channel/unknown': 'channel_not_found',
   'channel/busy': 'channel_busy',
   'channel/closing': 'withdrawal_pending',

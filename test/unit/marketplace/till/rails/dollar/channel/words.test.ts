@@ -66,7 +66,7 @@ describe('a fault', () => {
   it.each([
     [fault('channel/ceiling', NAMED), 'cumulative_amount_mismatch'],
     [fault('channel/claimed', NAMED), 'cumulative_below_claimed'],
-    [fault('channel/balance', NAMED), 'cumulative_exceeds_balance'],
+    [fault('channel/balance', NAMED), 'cumulative_amount_mismatch'],
     [fault('channel/unknown', NAMED), 'channel_not_found'],
     [fault('channel/busy', NAMED), 'channel_busy'],
     [fault('channel/closing', NAMED), 'withdrawal_pending'],

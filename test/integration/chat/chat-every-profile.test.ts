@@ -14,8 +14,8 @@ const HARMLESS: readonly ChatProfile[] = [
 ]
 /** Harmless if only complete answers are requested. */
 const LATE: ChatProfile = 'late-error'
-/** Timeout of an attempt, short for servers that never end. */
-const TIMEOUT_MS = 400
+/** Timeout of an attempt: short for servers that never end, long for the others on a busy machine. */
+const TIMEOUT_MS = { endless: 400, usual: 5_000 }
 const FAULT: Readonly<Partial<Record<ChatProfile, string | RegExp>>> = {
   '400': 'chat/refused',
   // After several refusals the server is left alone, and later stages have no model to ask.
@@ -37,7 +37,8 @@ let world: ChatWorld
 afterEach(() => world.close())
 
 async function opened(profile: ChatProfile, backend = {}): Promise<void> {
-  world = await ChatWorld.open({ backends: [{ ...backend, limits: { timeoutMs: TIMEOUT_MS } }] })
+  const timeoutMs = FAULT[profile] === 'chat/timeout' ? TIMEOUT_MS.endless : TIMEOUT_MS.usual
+  world = await ChatWorld.open({ backends: [{ ...backend, limits: { timeoutMs } }] })
   world.fake.profile = profile
 }
 

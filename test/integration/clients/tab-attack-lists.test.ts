@@ -185,6 +185,22 @@ describe('a seller', () => {
   })
 })
 
+describe('a server that another client asked', () => {
+  it('does not refuse a call without the state of the tab', async () => {
+    const agent = client()
+    const tab = await agent.openTab(ACME, { deposit: '0.1', term: 1_200 })
+    const [offer] = world.seller.terms(ECHO, 'payment_required').body.accepts as readonly [Json]
+    const { payload, settled } = await agent.tabProof(offer, 'stolen')
+    // It takes the voucher to the seller, and keeps the answer.
+    await world.seller.call(ECHO, 'stolen', payload)
+    expect(await settled({ status: 402, body: world.seller.terms(ECHO, 'tab_unknown').body })).toBe(false)
+    const paying = (await agent.tabWith(ACME)) as typeof tab
+    expect((await paying.state()).unresolved).toBe(200_000n)
+    expect(await caught(paying.call(ECHO, 'honest'))).toBe('no error')
+    expect((await paying.state()).status).toBe('open')
+  })
+})
+
 describe('an MCP server', () => {
   /** A tool that wants to be paid for a service of the seller, and keeps what it got. */
   function tools(): { readonly got: Json[]; callTool(params: Json): Promise<object> } {

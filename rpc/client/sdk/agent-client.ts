@@ -58,7 +58,7 @@ import { TAB_URL } from './tabs/tab-purse.ts'
 import type { RecoverOptions, Tab } from './tabs/tab-shapes.ts'
 import type { AutomaticTabs, CallNote, RecoveredTab, TabOptions } from './tabs/tab-types.ts'
 import { readTabOffer, voucherPayload } from './tabs/tab-wire.ts'
-import { isFallback, TAB_CALL_ID, Tabs } from './tabs/tabs.ts'
+import { isFallback, Tabs } from './tabs/tabs.ts'
 import type { Patience } from './waiting.ts'
 
 /** Options of a client. Only `baseUrl` is required. Without a wallet, a client can quote and read. */
@@ -105,6 +105,8 @@ export interface TabProof {
 export type Resumable = Pick<Payment, 'txId'> & Partial<Payment>
 
 const SETTLE_MS = 300_000
+/** How the payment of a call on a tab is named. */
+const TAB_CALL_ID = /^([0-9a-f]{64}):([0-9]{1,10})$/
 const OPTION_KINDS: Kinds<Required<ClientOptions>> = {
   ...{ baseUrl: KIND.text, wallet: KIND.signer, network: KIND.network, allow: KIND.fields },
   ...{

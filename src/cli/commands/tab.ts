@@ -333,12 +333,14 @@ export const tabRecoverCommand: Command = {
     const { 'max-unnoted': most } = context.flags
     const found = await settled(context, () => agent.value.recoverTabs(most === undefined ? {} : { maxUnnoted: most }))
     if (!found.ok) return found.fault
+    const answers: unknown[] = []
+    const collecting = { ...context, printJson: (answer: unknown) => void answers.push(answer) }
     for (const { standing } of found.value) {
-      const end = standing.unanswered === 0 ? EXIT.ok : await finish(context, agent.value, standing.tabId)
+      const end = standing.unanswered === 0 ? EXIT.ok : await finish(collecting, agent.value, standing.tabId)
       if (typeof end !== 'number') return end
     }
     const standings = found.value.map(({ standing, unnoted }) => ({ ...jsonOf(standing), unnoted: unnoted.toString() }))
-    if (context.flags.json !== undefined) context.printJson({ tabs: standings })
+    if (context.flags.json !== undefined) context.printJson({ tabs: standings, answers })
     else
       showTable(
         context,

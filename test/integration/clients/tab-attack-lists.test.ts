@@ -103,10 +103,14 @@ describe('an heir of a process that died', () => {
     world.isMining = false
     expect(await caught(tab.close({ byChain: true }))).toMatchObject({ code: 'interrupted' })
     const before = new Set(world.sent).size
-    const heir = await client({ journal, settleMs: 5_000 }).tab(tab.tabId)
-    const closing = heir.close({ byChain: true })
-    await world.mine()
-    expect((await closing).by).toBe('chain')
+    // The block comes while the heir waits.
+    const asking: typeof fetch = async (input, init) => {
+      const answer = await fetch(input, init)
+      if (/\/api\/v1\/tx\/[0-9a-f]{64}$/.test(String(input))) await world.mine()
+      return answer
+    }
+    const heir = await client({ journal, settleMs: 5_000, fetch: asking }).tab(tab.tabId)
+    expect(await heir.close({ byChain: true })).toMatchObject({ by: 'chain' })
     expect(new Set(world.sent).size).toBe(before)
   })
 
@@ -148,7 +152,7 @@ describe('an opening that waits for its block', () => {
 })
 
 describe('a seller', () => {
-  it('does not get a single payment for a call whose voucher it has by naming the code of a lost opening', async () => {
+  it('does not get a single payment for a call whose voucher it has by naming the code of a failed opening', async () => {
     const own = walletFromWords(wordsOfSeed(devSeed(4)))
     const agent = client({ wallet: own, tabs: { maxDeposit: '0.02', callsAhead: 5 } })
     for (let i = 0; i < 4; i++) await agent.call(ECHO, `first ${i}`)
@@ -157,7 +161,7 @@ describe('a seller', () => {
     world.mischief.lie = (answer, path) => {
       if (!path.endsWith(ECHO) || answer.settled === undefined) return answer
       world.mischief.lie = null
-      const told = world.seller.terms(ECHO, 'payment_void', tab?.tabId)
+      const told = world.seller.terms(ECHO, 'payment_failed', tab?.tabId)
       const accepts = (told.body.accepts as readonly Json[]).map((offer) => {
         const extra = { ...(offer.extra as Json), available: false, unavailableReason: 'closed' }
         return { ...offer, extra }
@@ -182,6 +186,22 @@ describe('a seller', () => {
     }
     expect(await tab.receipts({ fromSeller: true })).toHaveLength(1)
     expect(pages).toBeGreaterThan(0)
+  })
+})
+
+describe('a server that another client asked', () => {
+  it('does not refuse a call without the state of the tab', async () => {
+    const agent = client()
+    const tab = await agent.openTab(ACME, { deposit: '0.1', term: 1_200 })
+    const [offer] = world.seller.terms(ECHO, 'payment_required').body.accepts as readonly [Json]
+    const { payload, settled } = await agent.tabProof(offer, 'stolen')
+    // It takes the voucher to the seller, and keeps the answer.
+    await world.seller.call(ECHO, 'stolen', payload)
+    expect(await settled({ status: 402, body: world.seller.terms(ECHO, 'tab_unknown').body })).toBe(false)
+    const paying = (await agent.tabWith(ACME)) as typeof tab
+    expect((await paying.state()).unresolved).toBe(200_000n)
+    expect(await caught(paying.call(ECHO, 'honest'))).toBe('no error')
+    expect((await paying.state()).status).toBe('open')
   })
 })
 

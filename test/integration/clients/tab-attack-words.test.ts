@@ -106,6 +106,22 @@ describe('evidence', () => {
 })
 
 describe('commands', () => {
+  it('`tab recover --json` prints one JSON object', async () => {
+    const { fileJournal } = await import('../../../rpc/client/client.ts')
+    const { folderPaths } = await import('../../../src/storage/folder.ts')
+    const open = await run('json', 'tab', 'open', ACME, '--deposit', '0.1', '--json')
+    const { tabId } = JSON.parse(open.out) as { readonly tabId: string }
+    // A process that dies with two calls under way.
+    const dying = client({ settleMs: 0, journal: fileJournal(folderPaths(join(root, 'json')).tabs) })
+    const tab = await dying.tab(tabId)
+    world.mischief.mute = 2
+    await Promise.all(['x', 'y'].map((text) => caught(tab.call(ECHO, text))))
+    const { out } = await run('json', 'tab', 'recover', '--json')
+    const told = JSON.parse(out) as { readonly tabs: readonly Json[]; readonly answers: readonly Json[] }
+    expect(told.tabs.map((each) => each.tabId)).toContain(tabId)
+    expect(told.answers).toMatchObject([{ result: { echo: 'x' } }, { result: { echo: 'y' } }])
+  })
+
   it('`tab open` after an interrupted `tab open` does not open a second tab', async () => {
     const { fileJournal } = await import('../../../rpc/client/client.ts')
     const { folderPaths } = await import('../../../src/storage/folder.ts')

@@ -298,7 +298,8 @@ export class Tab implements TabShape {
       await this.#answers.accept(call, answer, false)
       return false
     }
-    if (answer.status !== 402) return false
+    // The other client may have asked another server: only the state of the tab refuses.
+    if (answer.status !== 402 || !readTabOffer(answer.body, this.#core.purse.parts.facts)?.state) return false
     const price = await this.#answers.refused(call, answer, this.#core.book.floor).catch((error: unknown) => {
       if (error instanceof TabStoppedError) throw error
       return null

@@ -486,16 +486,12 @@ const FALLBACKS: ReadonlySet<string> = new Set([
   ...['tab_exhausted', 'tab_ending', 'tab_ended', 'tab_closing', 'tab_unconfirmed'],
 ])
 
-/** How the payment of a call on a tab is named: by its tab and number. */
-export const TAB_CALL_ID = /^([0-9a-f]{64}):([0-9]{1,10})$/
-
 /** The chain has not taken the opening. */
 const NOT_OPENED: ReadonlySet<string> = new Set(['payment_refused', 'payment_failed', 'payment_void'])
 
 /** Whether a call can be paid by itself after this error. */
 export function isFallback(error: unknown): boolean {
   if (!(error instanceof FarthingError)) return false
-  // The seller has a voucher for this call, whatever code it says.
-  if (error.payment !== null && TAB_CALL_ID.test(error.payment.quoteId ?? '')) return false
+  // With a payment, the seller has a voucher for this call. Of a seller's own words none is in the first list.
   return NOT_OPENED.has(error.code) || (error.payment === null && FALLBACKS.has(error.code))
 }

@@ -9,7 +9,7 @@ import type { Ended, Held, Identity, Order, Rail, Settled, Steps, Task, TillCall
 import type { MarketSettings } from './settings.ts'
 import type { Shop } from './shop.ts'
 import { type Stay, WaitingRoom } from './waiting-room.ts'
-import type { Workshop } from './workshop.ts'
+import { comparable, type Workshop } from './workshop.ts'
 
 /** What a till works with. */
 export interface TillDependencies<C extends StoredClaim> {
@@ -145,7 +145,7 @@ export class Till<Call extends TillCall, C extends StoredClaim, I extends Identi
     for (let wasLost = false; !this.#abandoned; wasLost = true) {
       try {
         if (await store.advance(from, next)) return true
-        return wasLost && JSON.stringify(await store.get(this.#rail.kind.idOf(next))) === JSON.stringify(next)
+        return wasLost && comparable(await store.get(this.#rail.kind.idOf(next))) === comparable(next)
       } catch (error) {
         if (!(error instanceof ClaimsAway) || clock.now() >= untilMs || this.#abandoned) throw error
         await this.#room.pause(RETRY_MS)

@@ -157,7 +157,7 @@ export class ResultCache {
 }
 
 function keyOf({ serviceId }: ServiceDefinition, input: unknown): string {
-  return `${serviceId} ${JSON.stringify(input, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))}`
+  return `${serviceId} ${comparable(input)}`
 }
 
 /** Services of one group that run at once. More would make each other late, and a late service is a refund. */
@@ -276,4 +276,9 @@ function isBefore(one: Rank, other: Rank): boolean {
 
 function named(name: string): Caller {
   return { payer: name, client: { address: name, network: name } }
+}
+
+/** A text by which two values are compared, big integers too. */
+export function comparable(value: unknown): string | undefined {
+  return JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}n` : each))
 }

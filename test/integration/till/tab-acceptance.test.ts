@@ -1,10 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { fault } from '../../../consensus/primitives/fault.ts'
 import type { Result } from '../../../consensus/primitives/result.ts'
+import { ClaimsAway } from '../../../marketplace/till/claim-store.ts'
 import type { Settled } from '../../../marketplace/till/rail.ts'
 import type { TabPaidCall } from '../../../marketplace/till/rails/tab/tab-call.ts'
-import type { AnsweredTabRow } from '../../../marketplace/till/rails/tab/tab-store.ts'
+import type { AnsweredTabRow, TabStore } from '../../../marketplace/till/rails/tab/tab-store.ts'
 import { wallet } from '../../support/chain.ts'
 import { AGAIN, closeMarkets, ONCE, SHOP } from '../../support/market.ts'
+import { until } from '../../support/processes.ts'
 import { closeTabShops, TabShop, TEST_SIGNER } from '../../support/tabs.ts'
 import { agentId, filled, SAMPLE, units } from '../../support/unsigned.ts'
 
@@ -14,6 +17,10 @@ afterEach(async () => {
 })
 
 const codeOf = (outcome: Result<Settled<AnsweredTabRow>>): string => (outcome.ok ? 'answered' : outcome.fault.code)
+const bound = (store: TabStore, name: string | symbol): unknown => {
+  const found = Reflect.get(store, name)
+  return typeof found === 'function' ? found.bind(store) : found
+}
 const settle = async (shop: TabShop, call: TabPaidCall): Promise<string> => codeOf(await shop.till.settle(call))
 
 describe('a call on a tab is taken', () => {
@@ -54,6 +61,30 @@ describe('a call on a tab is taken', () => {
       [3, 1],
     ])
     expect((await shop.rail.stateOf(tab.tabId))?.nextSeq).toBe(4)
+  })
+
+  it('and told to come again where another replica took it over while the store was away', async () => {
+    let asked = 0
+    const wrapTabs = (store: TabStore): TabStore =>
+      new Proxy(store, {
+        get: (target, name) => {
+          if (name !== 'begin') return bound(target, name)
+          return async () => {
+            asked += 1
+            if (asked === 1) throw new ClaimsAway(fault('market/claims-away', { reason: 'no answer' }))
+            return false
+          }
+        },
+      })
+    const shop = await TabShop.open({ wrapTabs })
+    const tab = await shop.openTab()
+    let told = ''
+    void settle(shop, shop.order(tab, 'ok')).then((code) => (told = code))
+    await until('the call is answered', async () => {
+      await shop.market.pass(1_000)
+      return told !== ''
+    })
+    expect([told, asked, shop.market.workbench.begun]).toEqual(['tabcall/under-way', 2, []])
   })
 
   it('once its opening is mined, for which it waits', async () => {

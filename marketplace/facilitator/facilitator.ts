@@ -6,9 +6,10 @@ import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import type { AgentId, Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
+import { openerOf } from '../../consensus/tx/redeem-lock.ts'
 import { requestHash } from '../../consensus/tx/request-hash.ts'
 import { AGENTS, type Agent, SERVICES } from '../ledger/agents.ts'
-import { type Escrow, openerOf } from '../ledger/escrow.ts'
+import type { Escrow } from '../ledger/escrow.ts'
 import {
   checkLock,
   judgePayment,

@@ -1,12 +1,11 @@
 import { BLOCK_TRANSACTIONS_MAX } from '../../consensus/block/block.ts'
-import { taggedHashHex } from '../../consensus/crypto/hash.ts'
 import { credit, debit } from '../../consensus/ledger/account.ts'
 import type { BlockContext, KindHandler, LedgerModule, StateRecord } from '../../consensus/ledger/module.ts'
 import { OUTCOME_NUMBERS, OUTCOME_OK, type OutcomeCode } from '../../consensus/ledger/outcome.ts'
 import { burnNative } from '../../consensus/ledger/supply.ts'
 import { add, amount, mulDivUp, subtractProven, ZERO } from '../../consensus/primitives/amount.ts'
 import { assert } from '../../consensus/primitives/assert.ts'
-import { fromHex, ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
+import { ZERO_HEX_32 } from '../../consensus/primitives/bytes.ts'
 import {
   bool,
   container,
@@ -22,6 +21,7 @@ import type { Address, Hash, TxId } from '../../consensus/primitives/ids.ts'
 import type { Overlay, ValueChange } from '../../consensus/state/overlay.ts'
 import { anyTable, heightKey, NATIVE_ASSET, noKey, stateTable } from '../../consensus/state/table.ts'
 import { agentIdCodec, OUTCOME_DELIVERED, type ReceiptEntry, serviceIdCodec } from '../../consensus/tx/payloads.ts'
+import { lockOf } from '../../consensus/tx/redeem-lock.ts'
 import { AGENTS, isInsider, liveService, mayActFor } from './agents.ts'
 import { AGENT_STATISTICS, countDeliveries, PAYERS, SERVICE_STATISTICS } from './statistics.ts'
 
@@ -80,16 +80,6 @@ const RELISTED_PER_STEP = 64
 interface PlacedInvoke {
   readonly invoke: ValueOf<typeof INVOKES_RECORD>[number]
   readonly index: number
-}
-
-/** The lock of a secret is H(redeemLock, H(redeemOpener, secret)). */
-export function openerOf(secret: Uint8Array): Hash {
-  return taggedHashHex('redeemOpener', secret)
-}
-
-/** Lock that an opener opens. */
-export function lockOf(opener: Hash): Hash {
-  return taggedHashHex('redeemLock', fromHex(opener))
 }
 
 const agentInvoke: KindHandler<'agent_invoke'> = {

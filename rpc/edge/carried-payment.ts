@@ -1,6 +1,7 @@
 import { type Fields, fieldsOf } from '../../consensus/primitives/fields.ts'
 import type { Result } from '../../consensus/primitives/result.ts'
-import { ESCROWS, lockOf, openerOf } from '../../marketplace/ledger/escrow.ts'
+import { lockOf, openerOf } from '../../consensus/tx/redeem-lock.ts'
+import { ESCROWS } from '../../marketplace/ledger/escrow.ts'
 import type { DollarPayment } from '../../marketplace/till/rails/dollar/claim.ts'
 import { identify, isOfPayer } from '../../marketplace/till/rails/dollar/identity.ts'
 import type { TabPayment } from '../../marketplace/till/rails/tab/tab-call.ts'

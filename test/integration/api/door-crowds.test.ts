@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { toHex } from '../../../consensus/primitives/bytes.ts'
-import { openerOf } from '../../../marketplace/ledger/escrow.ts'
+import { openerOf } from '../../../consensus/tx/redeem-lock.ts'
 import { NATIVE_SCHEME } from '../../../rpc/cashier/options.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../../rpc/server/limits.ts'
 import { createServer } from '../../../rpc/server/server.ts'

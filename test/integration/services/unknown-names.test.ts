@@ -97,7 +97,7 @@ describe('an invalid value is explained in plain words:', () => {
     ['/api/v1/blocks?limit=201', undefined, 'limit must be at most 200'],
     ['/api/v1/blocks?limit=many', undefined, 'limit must be a whole number'],
     ['/api/v1/blocks?cursor=x', undefined, 'cursor must be what the page before gave as nextCursor'],
-    [`${SERVICE}?rail=foo`, {}, 'rail must be native or stable or tab'],
+    [`${SERVICE}?rail=foo`, {}, 'rail must be native or stable or tab or channel'],
     [SERVICE, { request: 7 }, 'request must be text'],
     [SERVICE, { payment: {} }, 'payment.txId is missing'],
     [SERVICE, { payment: null }, 'payment must be an object'],

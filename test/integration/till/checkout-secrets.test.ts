@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Fault } from '../../../consensus/primitives/fault.ts'
-import { openerOf } from '../../../marketplace/ledger/escrow.ts'
+import { openerOf } from '../../../consensus/tx/redeem-lock.ts'
 import { closeMarkets, TestMarket, type TestPayment } from '../../support/market.ts'
 
 afterEach(closeMarkets)

@@ -242,6 +242,15 @@ export const PROTOCOL = Type.Object(
       open: Type.String({ description: 'Where a signed opening can be handed over' }),
       note: Type.String(),
     }),
+    channels: Type.Object({
+      mode: Type.Unsafe<'live' | 'disabled'>({ type: 'string', enum: ['live', 'disabled'] }),
+      scheme: Type.Literal('batch-settlement'),
+      network: Type.String({ description: 'CAIP-2 name of the EVM network; empty if disabled' }),
+      asset: Type.String({ description: 'Contract of the token; empty if disabled' }),
+      minDeposit: Type.String({ description: 'Units of the token; empty if disabled' }),
+      withdrawDelay: Type.Integer({ minimum: 0, description: 'Seconds' }),
+      note: Type.String(),
+    }),
     facilitators: Type.Array(FACILITATOR),
     discovery: Type.Object({
       wellKnown: Type.String(),

@@ -23,7 +23,6 @@ const OF_TAB_CALLS: Codes = [
   'tabcall/transaction',
   'tabcall/closing',
   'tabcall/expiring',
-  'tabcall/too-many-failed',
   'tabcall/in-flight',
   'tabcall/unclaimed',
   'tabcall/too-many-failed',

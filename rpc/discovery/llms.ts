@@ -49,6 +49,7 @@ function document(node: NodeApi, baseUrl: string, services: readonly string[]): 
     '```',
     '',
     ...(node.market?.tabs ? [TABS_NOTE, ''] : []),
+    ...(node.market?.channels?.closedBecause === null ? [CHANNELS_NOTE, ''] : []),
     ...services,
     ...(node.chat == null ? [] : chatSection(answeringNow(node), baseUrl)),
     '## Documents',
@@ -82,6 +83,9 @@ function chatSection(answering: string, baseUrl: string): readonly string[] {
 
 const TABS_NOTE =
   'For many calls: open a tab, a deposit from which each call is paid at once (scheme `batch-settlement`; offers with `?rail=tab`). Its rest returns to the payer.'
+
+const CHANNELS_NOTE =
+  'For many calls in dollars: a channel on an EVM network (scheme `batch-settlement` of x402; offers with `?rail=channel`), which the public x402 clients open and use by themselves.'
 
 const DOCUMENTS: readonly (readonly [string, string])[] = [
   ['/services.json', 'the registry: every service with price, state and record; `?q=` and `?capability=`'],

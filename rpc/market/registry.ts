@@ -167,6 +167,7 @@ export function protocolDocument(node: NodeApi, baseUrl: string): Static<typeof 
     payment: paymentSteps(baseUrl, params.ticker),
     evmStableRail: dollarRailDocument(stable),
     tabs: tabsDocument(node, baseUrl),
+    channels: channelsDocument(node),
     facilitators: facilitators({ baseUrl, ticker: params.ticker, payTo, stable }),
     discovery: discovery(baseUrl),
     services,
@@ -210,6 +211,23 @@ function tabsDocument({ chain, market }: NodeApi, baseUrl: string): Static<typeo
     note: isLive
       ? 'One deposit pays for many calls, each answered at once: the offers are under ?rail=tab of each service.'
       : 'This node takes no tabs: each call is paid by itself.',
+  }
+}
+
+function channelsDocument({ market }: NodeApi): Static<typeof PROTOCOL>['channels'] {
+  const channels = market?.channels ?? null
+  const terms = channels?.closedBecause === null ? channels.terms : null
+  return {
+    mode: terms === null ? 'disabled' : 'live',
+    scheme: TAB_SCHEME,
+    network: terms?.network.caip2 ?? '',
+    asset: terms?.asset.contract ?? '',
+    minDeposit: terms?.leastDeposit.toString() ?? '',
+    withdrawDelay: terms?.withdrawDelay ?? 0,
+    note:
+      terms === null
+        ? 'This node takes no dollar channels now.'
+        : 'One deposit of dollars pays for many calls: the offers are under ?rail=channel of each service.',
   }
 }
 

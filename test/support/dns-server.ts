@@ -18,6 +18,8 @@ const TYPES = { a: 1, ns: 2, mx: 15, aaaa: 28 } as const
 const CODES = { servfail: 2, nxdomain: 3, refused: 5 } as const
 const FLAGS = { answer: 0x8180, truncated: 0x0200 }
 const ROOT_SERVER = 'a.root-servers.net'
+/** Ports that are tried. */
+const PORT_TRIES = 20
 
 /**
  * A name server on 127.0.0.1, over UDP and over TCP on the same port. Messages follow RFC 1035, section 4. The name of a record is
@@ -47,13 +49,18 @@ export class DnsServer {
   }
 
   static async open(names: Readonly<Record<string, DnsName>>): Promise<DnsServer> {
-    const server = new DnsServer(names)
-    await new Promise<void>((resolve) => server.#udp.bind(0, '127.0.0.1', resolve))
-    const { port } = server.#udp.address()
-    await new Promise<void>((resolve, reject) => {
-      server.#tcp.once('error', reject).listen(port, '127.0.0.1', resolve)
-    })
-    return server
+    // A port that is free for UDP may be taken for TCP, by another test.
+    for (let tries = 0; ; tries++) {
+      const server = new DnsServer(names)
+      await new Promise<void>((resolve) => server.#udp.bind(0, '127.0.0.1', resolve))
+      const { port } = server.#udp.address()
+      const refused = await new Promise<Error | null>((resolve) => {
+        server.#tcp.once('error', resolve).listen(port, '127.0.0.1', () => resolve(null))
+      })
+      if (refused === null) return server
+      server.#udp.close()
+      if (tries === PORT_TRIES) throw refused
+    }
   }
 
   /** Address with port, as settings take it. */

@@ -162,7 +162,8 @@ describe('the documents', () => {
     const entries = async (): Promise<readonly JsonBody[]> =>
       (await ask<{ services: readonly JsonBody[] }>(door.url, '/services.json')).body.services
     expect((await entries()).map(({ takesTabs }) => takesTabs)).toEqual([true, true, false])
-    const { body } = await ask<{ facilitators: JsonBody[]; tabs: JsonBody }>(door.url, '/.well-known/x402')
+    const { body } = await ask<{ tabs: JsonBody; channels: JsonBody }>(door.url, '/.well-known/x402')
+    expect(body.channels).toMatchObject({ mode: 'disabled', network: '', asset: '', minDeposit: '' })
     expect(body.tabs).toMatchObject({
       ...{ mode: 'live', scheme: 'batch-settlement', network: 'farthing:1', asset: 'FAR', minDeposit: '1000000' },
       open: `${door.url}/api/tabs`,

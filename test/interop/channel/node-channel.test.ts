@@ -23,6 +23,13 @@ describe.each(MODES)('a node that settles channels %s', (mode) => {
 
   const onChain = (channelId: string) => settlement.channel(channelId)
 
+  it('says in its documents that it takes channels', async () => {
+    const protocol = await (await fetch(`${shop.url}/.well-known/x402`)).json()
+    const channels = { mode: 'live', scheme: 'batch-settlement', network: 'eip155:84532', minDeposit: `${LEAST}` }
+    expect(protocol).toMatchObject({ channels })
+    expect(await (await fetch(`${shop.url}/llms.txt`)).text()).toContain('?rail=channel')
+  })
+
   it('is paid by a deposit and vouchers, and what is left comes back over GET', async () => {
     const payer = await ChannelPayer.of(shop)
     const incomeBefore = await shop.income()

@@ -54,3 +54,10 @@ it('the client and the seller of this repository understand each other', async (
   expect((await found.call<{ echo: string }>(AGAIN, 'found')).result).toEqual({ echo: 'found' })
   expect((await found.state()).charged).toBe(charged + door.price)
 })
+
+it('the client signs nothing for a tab that is so near its end that the seller takes no more calls', async () => {
+  const tab = await client().openTab(SHOP, { deposit: '5', term: 1_200 })
+  const { endsAt } = await tab.state()
+  while (door.market.test.height < endsAt - 239) await door.market.mine()
+  await expect(tab.call(AGAIN, 'late')).rejects.toMatchObject({ code: 'tab_ending', payment: null })
+})

@@ -19,9 +19,9 @@ import type { TabOffer } from './tab-wire.ts'
 const IN_FLIGHT_MAX = 8
 /** A price above five quarters of the first one needs consent. */
 const RISE = { numerator: 5n, denominator: 4n }
-/** Blocks before its end in which a tab is not used any more: the seller needs them for its last claim. */
-const END_MARGIN_BLOCKS = 60
-/** So old a height may be: blocks take seconds, and the margin is three minutes. */
+/** Blocks before its end in which a tab is not used any more. Sellers take no calls in the last 240, which are for their claim, and those of the work. */
+const END_MARGIN_BLOCKS = 300
+/** So old a height may be: blocks take seconds, and the margin is a quarter of an hour. */
 const HEIGHT_FRESH_MS = 30_000
 
 /** The most that a call costs, and in dollars if the seller named them. */

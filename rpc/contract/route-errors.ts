@@ -37,6 +37,22 @@ const OF_TAB_CALLS: Codes = [
   'tabcall/result-expired',
 ]
 
+const OF_CHANNELS: Codes = [
+  'channel/mismatch',
+  'channel/signature',
+  'channel/ceiling',
+  'channel/claimed',
+  'channel/balance',
+  'channel/unknown',
+  'channel/busy',
+  'channel/closing',
+  'channel/deposit-low',
+  'channel/deposit-time',
+  'channel/nothing-left',
+  'channel/unverified',
+  'channel/chain-away',
+]
+
 /** Faults that all routes of one kind have. The `errors` of a route list only its own. */
 export const SHARED_ERRORS: readonly {
   readonly of: string
@@ -116,6 +132,7 @@ export const SHARED_ERRORS: readonly {
       'pay/result-expired',
       'pay/rail-closed',
       ...OF_TAB_CALLS,
+      ...OF_CHANNELS,
       'tabcall/query-time',
       'tabcall/query-signature',
       'stable/refused',

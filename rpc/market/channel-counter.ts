@@ -40,7 +40,7 @@ export class ChannelCounter implements ChannelDesk {
 
   async settle(call: ChannelPaidCall): Promise<Result<Settled<AnsweredTabRow>>> {
     const outcome = await this.till.settle(call)
-    this.#watch(call.payment)
+    if (outcome.ok) this.#watch(call.payment)
     return outcome
   }
 

@@ -83,7 +83,8 @@ export async function openChannelRail(parts: ChannelParts, stops: Stop[]): Promi
     ...shared,
     sightings: rail.sightings,
     onFault: (cause) => onFault('claims of channels', cause),
-    isHeld: () => takeover !== null && takeover.heldBecause !== null,
+    // Where replicas share a store, the one that looks for claims keeps the others from it: it must be able to pay for them.
+    isHeld: () => takeover !== null && (takeover.heldBecause !== null || !shop.maySettle),
   })
   stops.push(() => claimer.stop())
   stops.push(repeat(CLAIM_MS, async () => claimer.check(), onFatal))

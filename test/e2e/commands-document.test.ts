@@ -4,6 +4,11 @@ import { expect, it } from 'vitest'
 import { commandsDocument } from '../generate/commands.ts'
 import { ROOT } from '../support/source-tree.ts'
 
-it('docs/commands.md shows what the commands print; npm run gen:commands writes it anew', async () => {
+/** More than a hundred processes, one after the other, beside other tests. */
+const MS_MAX = 900_000
+
+it('docs/commands.md shows what the commands print; npm run gen:commands writes it anew', {
+  timeout: MS_MAX,
+}, async () => {
   expect(await commandsDocument()).toBe(readFileSync(join(ROOT, 'docs/commands.md'), 'utf8'))
 })

@@ -114,8 +114,9 @@ export class Transcripts {
 
   #masked(text: string, masks: readonly Mask[]): string {
     let masked = text.replaceAll(this.#home, '~')
+    // Ids hold digits, too.
     for (const [name, shown] of Object.entries(SHOWN_PORTS))
-      masked = masked.replaceAll(this.#ports[name as keyof Ports], shown)
+      masked = masked.replace(new RegExp(`\\b${this.#ports[name as keyof Ports]}\\b`, 'g'), shown)
     for (const [pattern, stand] of [...MASKS, ...masks]) masked = masked.replace(pattern, stand)
     return masked === text ? text : aligned(masked)
   }

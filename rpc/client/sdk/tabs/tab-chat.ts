@@ -33,7 +33,8 @@ export function tabChatFetch(client: AgentClient, fetch: Fetch = globalThis.fetc
     const body = await request.text()
     const send = (more: Readonly<Record<string, string>> = {}): Promise<Response> => {
       const headers = { 'content-type': 'application/json', accept: request.headers.get('accept') ?? '*/*', ...more }
-      return fetch(url, { method: 'POST', headers, body, signal: request.signal })
+      // Neither the voucher nor the chat goes on to another server.
+      return fetch(url, { method: 'POST', headers, body, signal: request.signal, redirect: 'manual' })
     }
     return payChat(client, await send(), { body, send })
   }

@@ -34,7 +34,7 @@ describe('the node and a second reading of the specification', () => {
         reorganisations += pair.counts.reorganisations
       }),
       // Shrinking ends at the limit too, with the smallest failure found so far.
-      { numRuns: runs(RUNS), examples: FIRST, interruptAfterTimeLimit: runs(240_000), markInterruptAsFailure: true },
+      { numRuns: runs(RUNS), examples: FIRST, interruptAfterTimeLimit: runs(900_000), markInterruptAsFailure: true },
     )
     // A run that reached too few cases proves little.
     if (runs(RUNS) >= RUNS) {

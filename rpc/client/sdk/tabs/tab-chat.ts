@@ -6,9 +6,10 @@ import { EventReader } from '../../event-stream.ts'
 import { fieldsOf, type NodeAnswer, readAnswer } from '../../http.ts'
 import type { AgentClient, TabProof } from '../agent-client.ts'
 import { decodeTerms, paymentHeader } from '../carriers.ts'
-import { FarthingError, type InterruptedPaymentError } from '../errors.ts'
+import type { InterruptedPaymentError } from '../errors.ts'
 import { checkGiven, checkNoMore, KIND } from '../options.ts'
 import { interrupted } from '../settling.ts'
+import { NotChargedError } from './tab-errors.ts'
 import { hasReceipt } from './tab-seller.ts'
 import { isTabOffer } from './tab-wire.ts'
 
@@ -116,7 +117,7 @@ class PaidChat {
   /** The answer to a voucher. */
   async #ask(proof: TabProof): Promise<Heard> {
     const { request, body, unanswered } = this.#parts
-    let heard: Heard | null = null
+    let heard = null as Heard | null
     const carry = async (payment: Fields) => {
       try {
         heard = await heardIn(await this.#send(paymentHeader(payment)))
@@ -131,7 +132,7 @@ class PaidChat {
       unanswered.add(body, proof)
       throw error
     }
-    return heard as unknown as Heard
+    return heard as Heard
   }
 
   /** Takes an answer. True if the chat is to be paid with a new voucher. */
@@ -215,7 +216,7 @@ function answerOf(
 /** Checks and notes the receipt of an answer. That a chat failed is told to its caller by the answer itself. */
 async function note(proof: TabProof, answer: NodeAnswer): Promise<void> {
   await proof.settled(answer).catch((error: unknown) => {
-    if (!(error instanceof FarthingError && error.name === 'NotChargedError')) throw error
+    if (!(error instanceof NotChargedError)) throw error
   })
 }
 

@@ -328,8 +328,7 @@ function told(place: CallPlace, outcome: CallOutcome): PlainAnswer | Fault {
     case 'failed': {
       const { api, status } = httpFault(outcome.code)
       const { message, told: facts, settlement } = outcome
-      const settled = settlement === null ? {} : settlementHeaders(settlement)
-      const headers = { ...NO_STORE, ...settled, ...replayHeader(outcome) }
+      const headers = { ...NO_STORE, ...settlementHeaders(settlement), ...replayHeader(outcome) }
       return { status, json: { error: message, code: api, requestId, ...facts }, headers }
     }
     case 'closing': {
@@ -343,7 +342,8 @@ function told(place: CallPlace, outcome: CallOutcome): PlainAnswer | Fault {
   }
 }
 
-function replayHeader({ replayed }: { readonly replayed: boolean }): Readonly<Record<string, string>> {
+/** Tells an answer that was given before. */
+export function replayHeader({ replayed }: { readonly replayed: boolean }): Readonly<Record<string, string>> {
   return replayed ? { 'idempotent-replay': 'true' } : {}
 }
 
@@ -353,13 +353,14 @@ function withheld(
   { fault: cause, charged, settlement }: Extract<CallOutcome, { is: 'refused' }>,
 ): PlainAnswer | Fault {
   if (charged === null && settlement === null) return cause
-  const headers = { ...NO_STORE, ...errorHeaders(cause), ...(settlement === null ? {} : settlementHeaders(settlement)) }
+  const headers = { ...NO_STORE, ...errorHeaders(cause), ...settlementHeaders(settlement) }
   const body = errorBody(cause, { requestId, accept: '', path: '' })
   return { status: httpFault(cause.code).status, json: { ...body, ...(charged === false && { charged }) }, headers }
 }
 
 /** Each x402 version reads the settlement from a header of its own. */
-function settlementHeaders(settlement: Settlement): Readonly<Record<string, string>> {
+export function settlementHeaders(settlement: Settlement | null): Readonly<Record<string, string>> {
+  if (settlement === null) return {}
   const value = Buffer.from(JSON.stringify(settlement)).toString('base64')
   // Tabs are of version 2, and their settlement is large.
   return settlement.extra === undefined
@@ -376,9 +377,9 @@ function refused(
     settlement = null,
   }: Partial<Extract<CallOutcome, { is: 'refused' }>> = {},
 ): PlainAnswer {
-  const settled = settlement === null ? {} : settlementHeaders(settlement)
-  const retry = { ...settled, ...(httpFault(cause.code).retry ? { 'retry-after': RETRY_SECONDS } : {}) }
-  return quoted(quoteBook(node.chain, market).refused(offer, cause, { ...factsOf(request), rail, corrective }), retry)
+  const retry = httpFault(cause.code).retry ? { 'retry-after': RETRY_SECONDS } : {}
+  const headers = { ...settlementHeaders(settlement), ...retry }
+  return quoted(quoteBook(node.chain, market).refused(offer, cause, { ...factsOf(request), rail, corrective }), headers)
 }
 
 function quoted({ body, header }: QuoteAnswer, headers: Readonly<Record<string, string>> = {}): PlainAnswer {

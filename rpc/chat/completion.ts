@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../consensus/chain/ports.ts'
 import type { ChatChoice, ChatOutcome, ChatPiece } from '../../marketplace/chat/call.ts'
 import type { ModelUsage } from '../../marketplace/ports/models.ts'
 import type { COMPLETION, USAGE } from '../contract/chat.ts'
@@ -10,6 +12,11 @@ export interface CompletionHead {
   /** Seconds since 1970. */
   readonly created: number
   readonly model: string
+}
+
+/** The head of a new answer. */
+export function newHead(clock: Clock, model: string): CompletionHead {
+  return { id: `chatcmpl-${randomUUID().replaceAll('-', '')}`, created: Math.floor(clock.now() / 1_000), model }
 }
 
 /** Token counts under OpenAI's names. */

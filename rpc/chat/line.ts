@@ -1,4 +1,4 @@
-import type { ChatPiece } from '../../marketplace/chat/call.ts'
+import type { ChatPiece, ChatSink } from '../../marketplace/chat/call.ts'
 import type { FeedOut } from '../server/answer.ts'
 import type { CompletionEvents } from './completion.ts'
 
@@ -36,6 +36,11 @@ export class Line {
       this.#attach = resolve
     })
     this.#blocked = this.#attached
+  }
+
+  /** Where the model puts its pieces. */
+  get sink(): ChatSink {
+    return { ready: () => this.open(), take: (piece) => this.take(piece) }
   }
 
   /** Notes that an answer has begun, even if no piece of it has come yet. */

@@ -2,8 +2,19 @@ import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, type Result } from '../../consensus/primitives/result.ts'
 import type { ChatPass } from '../../marketplace/chat/keys/keys.ts'
 import { limitedAs } from '../edge/client-key.ts'
-import type { ChatApi } from '../node/node-api.ts'
+import type { ChatApi, NodeApi } from '../node/node-api.ts'
 import type { ApiRequest } from '../server/answer.ts'
+import type { CompletionHead } from './completion.ts'
+import type { ChatRequest } from './read-request.ts'
+
+/** A chat that was read and may be answered. */
+export interface AskedChat {
+  readonly node: NodeApi
+  readonly chat: ChatApi
+  readonly request: ApiRequest
+  readonly read: ChatRequest
+  readonly head: CompletionHead
+}
 
 /** A chat that was admitted. */
 export interface Visit {

@@ -6,14 +6,19 @@ import { FakeOpenAi, HOUSE_MODEL } from './upstreams/openai.ts'
 
 /** A daemon in a process of its own. Its models are at a fake server in this process. */
 export class ChatDaemon {
-  readonly daemon: RunningDaemon
+  daemon: RunningDaemon
   readonly fake: FakeOpenAi
   readonly key: string
+  readonly #begin: (folder: string) => Promise<RunningDaemon>
 
-  private constructor(daemon: RunningDaemon, fake: FakeOpenAi, key: string) {
-    this.daemon = daemon
-    this.fake = fake
-    this.key = key
+  private constructor(
+    made: Pick<ChatDaemon, 'daemon' | 'fake' | 'key'>,
+    begin: (folder: string) => Promise<RunningDaemon>,
+  ) {
+    this.daemon = made.daemon
+    this.fake = made.fake
+    this.key = made.key
+    this.#begin = begin
   }
 
   /** Starts the daemon, waits until all models that it lists are available, and makes a key. */
@@ -22,12 +27,10 @@ export class ChatDaemon {
     const path = workshop.path('models.json')
     writeFileSync(path, modelsFile([fake.url]))
     const env = { ...CHAT_UNLIMITED, FARTHING_MODELS_FILE: path, HOUSE_KEY: fake.key, ...options.env }
-    const daemon = await workshop.start(workshop.folder(), { mine: 0, ...options, env })
-    await until('the models were looked at', async () => {
-      const { data } = (await (await fetch(`${daemon.url}/v1/models`)).json()) as ModelList
-      return data.every(({ x_platform }) => x_platform.available)
-    })
-    return new ChatDaemon(daemon, fake, await keyOf(daemon))
+    const begin = (folder: string): Promise<RunningDaemon> => workshop.start(folder, { mine: 0, ...options, env })
+    const daemon = await begin(workshop.folder())
+    await modelsKnown(daemon)
+    return new ChatDaemon({ daemon, fake, key: await keyOf(daemon) }, begin)
   }
 
   get url(): string {
@@ -44,10 +47,23 @@ export class ChatDaemon {
     })
   }
 
+  /** Starts it on its folder after it was killed. It has another address then. */
+  async startAgain(): Promise<void> {
+    this.daemon = await this.#begin(this.daemon.dataDir)
+    await modelsKnown(this.daemon)
+  }
+
   async close(): Promise<void> {
     await this.daemon.stop()
     await this.fake.close()
   }
+}
+
+function modelsKnown({ url }: RunningDaemon): Promise<true> {
+  return until('the models were looked at', async () => {
+    const { data } = (await (await fetch(`${url}/v1/models`)).json()) as ModelList
+    return data.every(({ x_platform }) => x_platform.available) && true
+  })
 }
 
 interface ModelList {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { type Fault, fault } from '../../../consensus/primitives/fault.ts'
 import type { ServiceId } from '../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
@@ -6,20 +5,20 @@ import type { ChatChoice, ChatOutcome, PlatformReport } from '../../../marketpla
 import { TABS } from '../../../marketplace/ledger/tab-records.ts'
 import { CHAT_LINE } from '../../../marketplace/services/text/chat-line.ts'
 import type { TabPayment } from '../../../marketplace/till/rails/tab/tab-call.ts'
-import { carryOut, paymentInHeaders } from '../../cashier/cashier.ts'
+import { carryOut, paymentInHeaders, replayHeader, settlementHeaders } from '../../cashier/cashier.ts'
 import { TAB_SCHEME } from '../../cashier/options.ts'
 import type { CallOutcome } from '../../cashier/paid-call.ts'
 import type { COMPLETION } from '../../contract/chat.ts'
 import { httpFault } from '../../contract/http-faults.ts'
 import type { Static } from '../../contract/schema.ts'
 import { addressKey, holderOf } from '../../edge/client-key.ts'
-import type { ChatApi, MarketApi, NodeApi } from '../../node/node-api.ts'
-import type { ApiRequest, FeedOut, PlainAnswer } from '../../server/answer.ts'
+import type { MarketApi } from '../../node/node-api.ts'
+import type { ApiRequest, PlainAnswer } from '../../server/answer.ts'
+import { streamed } from '../chat-stream.ts'
 import { CompletionEvents, event } from '../completion.ts'
 import { chatError } from '../errors.ts'
 import { Line } from '../line.ts'
-import { type ChatRequest, readChatRequest } from '../read-request.ts'
-import { End } from '../visit.ts'
+import { type AskedChat, End } from '../visit.ts'
 import { type TermsPlace, tabTerms } from './tab-terms.ts'
 import { refusedOnTab, TabWork } from './tab-work.ts'
 
@@ -32,47 +31,53 @@ type Paid = Extract<CallOutcome, { is: 'paid' }>
 type Failed = Extract<CallOutcome, { is: 'failed' }>
 type Refused = Extract<CallOutcome, { is: 'refused' }>
 
-interface Desk {
-  readonly node: NodeApi
-  readonly market: MarketApi
-  readonly chat: ChatApi
-  readonly request: ApiRequest
-  readonly read: ChatRequest
-}
-
 interface Talk extends TermsPlace {
   readonly work: TabWork
-  readonly settled: Promise<CallOutcome>
-  readonly line: Line
   readonly events: CompletionEvents
 }
 
 /** Answers a chat that is paid from a tab, or tells what it costs there. */
-export async function answerOnTab(node: NodeApi, chat: ChatApi, request: ApiRequest): Promise<Answer> {
+export async function answerOnTab(asked: AskedChat): Promise<Answer> {
+  const { node, request, read, head } = asked
   const { market } = node
-  if (!market?.tabs) return fault('rpc/no-tabs')
-  const read = readChatRequest(request.body, {
-    tokensMax: chat.tokensMax,
-    resumes: request.headers['x-resume'] === 'continue',
-  })
-  if (!read.ok) return read.fault
-  const refused = refusedOnTab(read.value)
+  const sold = market?.shop.offer(SERVICE)
+  if (!market?.tabs || sold === undefined) return fault('rpc/no-tabs')
+  const refused = refusedOnTab(read)
   if (refused !== null) return refused
-  const desk = { node, market, chat, request, read: read.value }
   const payment = paymentOf(request, market)
-  // A caller of a whole answer may come back for it, so that one is made to its end.
-  const end = new End(read.value.streams ? request.signal : new AbortController().signal)
-  const leave = chat.enter(end.stop)
-  if (leave === null) return end.faultOf(fault('chat/busy', { seconds: 1 }))
-  const talk = begin(desk, payment, end)
-  if (talk === null) return left(leave, fault('rpc/no-tabs'))
-  if (!('settled' in talk)) return left(leave, tabTerms(talk, payment.ok ? null : payment.fault))
-  return read.value.streams ? streamed(talk, leave) : whole(talk).finally(leave)
+  const events = new CompletionEvents(head, read.tellsUsage)
+  const line = read.streams ? new Line(events) : null
+  const paid = payment.ok ? payment.value : null
+  const who = (): string => `tabs of ${paid && node.chain.database.get(TABS, paid.tabId)?.payer}`
+  const work = new TabWork({ ...asked, who, end: endOf(request, line) }, line?.sink ?? null)
+  const offer = work.offer(sold)
+  const talk = { node, market, offer, call: read.call, baseUrl: request.baseUrl, work, events }
+  if (paid === null) return tabTerms(talk, payment.ok ? null : payment.fault)
+  const ended = carryOut(node, market, {
+    ...{ offer, request: `${CHAT_LINE}${request.bodyText}`, idempotencyKey: null },
+    payment: { rail: 'tab', payment: paid, refund: null },
+    client: holderOf(addressKey(request.address)),
+  })
+  const leave = (): void => work.leave()
+  if (line === null) return whole(talk, await ended.finally(leave))
+  return streamed({
+    ...{ line, ended, leave },
+    instead: (outcome) => (outcome.is === 'paid' ? null : notPaid(talk, outcome)),
+    headers: (hasBegun) => (hasBegun ? {} : replayHeader({ replayed: !work.isLive })),
+    last: (outcome) => ({ events: lastEvents(talk, outcome), isWhole: outcome.is === 'paid' }),
+  })
 }
 
-function left(leave: () => void, answer: Answer): Answer {
-  leave()
-  return answer
+/**
+ * What ends the work early. The caller of a whole answer, and of a stream that has not begun, may come back for it: that one is made to its
+ * end.
+ */
+function endOf({ signal }: ApiRequest, line: Line | null): End {
+  const left = new AbortController()
+  void line?.opened.then(() => {
+    if (!signal.aborted) signal.addEventListener('abort', () => left.abort(), { once: true })
+  })
+  return new End(left.signal)
 }
 
 /** The voucher of a chat; null if it only asks for the price. */
@@ -88,62 +93,11 @@ function paymentOf({ headers }: ApiRequest, market: MarketApi): Result<TabPaymen
     : ok(payment)
 }
 
-/** Begins the work of a chat that is paid for. Null if this node does not sell chats. */
-function begin(desk: Desk, payment: Result<TabPayment | null>, end: End): Talk | TermsPlace | null {
-  const { node, market, chat, request, read } = desk
-  const sold = market.shop.offer(SERVICE)
-  if (sold === undefined) return null
-  const { model } = read.call
-  const created = Math.floor(node.clock.now() / 1_000)
-  const head = { id: `chatcmpl-${randomUUID().replaceAll('-', '')}`, created, model }
-  const events = new CompletionEvents(head, read.tellsUsage)
-  const line = new Line(events)
-  const sink = { ready: () => line.open(), take: line.take.bind(line) }
-  const paid = payment.ok ? payment.value : null
-  const payer = paid === null ? undefined : node.chain.database.get(TABS, paid.tabId)?.payer
-  const parts = { chat, head, read, who: `tabs of ${payer}`, requestId: request.requestId, end }
-  const work = new TabWork(parts, read.streams ? sink : null)
-  const offer = work.offer(sold)
-  const place = { node, market, offer, call: read.call, baseUrl: request.baseUrl }
-  if (paid === null) return place
-  const settled = carryOut(node, market, {
-    ...{ offer, request: `${CHAT_LINE}${request.bodyText}`, idempotencyKey: null },
-    payment: { rail: 'tab', payment: paid, refund: null },
-    client: holderOf(addressKey(request.address)),
-  })
-  return { ...place, work, settled, line, events }
-}
-
-async function whole(talk: Talk): Promise<Answer> {
-  const outcome = await talk.settled
+function whole(talk: Talk, outcome: CallOutcome): Answer {
   if (outcome.is !== 'paid') return notPaid(talk, outcome)
-  const { result, settlement, replayed, sent } = outcome
-  const headers = { 'cache-control': 'private, no-store', ...settledHeader(settlement), ...replayHeader(replayed) }
+  const { result, settlement, sent } = outcome
+  const headers = { 'cache-control': 'private, no-store', ...settlementHeaders(settlement), ...replayHeader(outcome) }
   return { status: 200, content: withPayment(result, outcome), contentType: JSON_TYPE, headers, sent }
-}
-
-/** Headers wait until an answer has begun, as in a free chat. The end waits until the charge is on disk. */
-async function streamed(talk: Talk, leave: () => void): Promise<Answer> {
-  const { settled, line, work } = talk
-  const early = await Promise.race([line.opened, settled]).catch((error: unknown) => {
-    leave()
-    throw error
-  })
-  if (early !== 'opened' && early.is !== 'paid') return left(leave, notPaid(talk, early))
-  const write = async (out: FeedOut): Promise<boolean> => {
-    try {
-      await line.attach(out)
-      const outcome = await settled
-      await line.rest()
-      await out.write(lastEvents(talk, outcome))
-      return outcome.is === 'paid'
-    } finally {
-      leave()
-    }
-  }
-  const replayed = early !== 'opened' && replayHeader(!work.isLive)
-  const headers = { 'content-type': 'text/event-stream; charset=utf-8', ...replayed }
-  return { feed: { headers, write } }
 }
 
 /** The end of a stream. A repeated answer is one piece for each choice. */
@@ -185,27 +139,18 @@ function notPaid(talk: Talk, outcome: Exclude<CallOutcome, Paid>): Answer {
     const { fault: cause, corrective } = outcome
     return httpFault(cause.code).status === 402 ? tabTerms(talk, cause, corrective) : cause
   }
-  const { settlement, replayed } = outcome
   const status = httpFault(talk.work.fault?.code ?? outcome.code).status
   const content = JSON.stringify({ ...errorOf(talk.work, outcome), x_payment: paymentIn(outcome) })
   // The same voucher would get the same answer.
   const headers = { 'cache-control': 'no-store', 'x-should-retry': 'false' }
-  const settled = settlement === null ? {} : settledHeader(settlement)
-  return { status, content, contentType: JSON_TYPE, headers: { ...headers, ...settled, ...replayHeader(replayed) } }
+  const settled = settlementHeaders(outcome.settlement)
+  return { status, content, contentType: JSON_TYPE, headers: { ...headers, ...settled, ...replayHeader(outcome) } }
 }
 
 function errorOf({ fault: cause }: TabWork, { code, message }: Failed): object {
   if (cause !== null) return chatError(cause)
   const { error } = chatError(fault(code))
   return { error: { ...error, message } }
-}
-
-function settledHeader(settlement: object): Readonly<Record<string, string>> {
-  return { 'payment-response': Buffer.from(JSON.stringify(settlement)).toString('base64') }
-}
-
-function replayHeader(replayed: boolean): Readonly<Record<string, string>> {
-  return replayed ? { 'idempotent-replay': 'true' } : {}
 }
 
 type Completion = Static<typeof COMPLETION>

@@ -2,18 +2,15 @@ import { type Fault, fault, faultMessage } from '../../../consensus/primitives/f
 import { ok } from '../../../consensus/primitives/result.ts'
 import type { ChatOutcome, ChatPiece, ChatSink } from '../../../marketplace/chat/call.ts'
 import { mostUsage } from '../../../marketplace/chat/expected-tokens.ts'
-import { NO_USAGE } from '../../../marketplace/chat/models/usage.ts'
-import type { ModelUsage } from '../../../marketplace/ports/models.ts'
 import type { ServiceDefinition } from '../../../marketplace/services/service.ts'
 import { CHAT_LINE } from '../../../marketplace/services/text/chat-line.ts'
 import { CHAT_RESULT, unitsOfChat } from '../../../marketplace/services/text/chat-result.ts'
 import { PRICE_UNITS, tokenUnits } from '../../../marketplace/services/text/token-price.ts'
 import type { Offer } from '../../../marketplace/till/shop.ts'
-import { httpFault } from '../../contract/http-faults.ts'
-import type { ChatApi } from '../../node/node-api.ts'
+import { ChatRun } from '../chat-run.ts'
 import { type CompletionHead, completionJson, usageJson } from '../completion.ts'
 import type { ChatRequest } from '../read-request.ts'
-import type { End } from '../visit.ts'
+import type { AskedChat, End } from '../visit.ts'
 import { GatheredChat } from './gathered.ts'
 import { TAB_BODY_BYTES_MAX } from './wants-tab.ts'
 
@@ -22,13 +19,9 @@ const RESULT_BYTES_MAX = 1_048_576
 const GRACE_MS = 5_000
 
 /** What a chat on a tab works with. */
-export interface TabWorkParts {
-  readonly chat: ChatApi
-  readonly head: CompletionHead
-  readonly read: ChatRequest
-  /** For limits by caller. */
-  readonly who: string
-  readonly requestId: string
+export interface TabWorkParts extends Pick<AskedChat, 'chat' | 'head' | 'read' | 'request'> {
+  /** The caller by its name for limits. It is known once the tab is on chain. */
+  readonly who: () => string
   readonly end: End
 }
 
@@ -36,17 +29,18 @@ export interface TabWorkParts {
 export class TabWork {
   readonly #parts: TabWorkParts
   readonly #sink: ChatSink | null
+  readonly #run: ChatRun
   readonly #gathered = new GatheredChat()
-  readonly #beganMs = performance.now()
-  #firstPieceMs: number | null = null
-  #usage: ModelUsage = NO_USAGE
+  #leave: (() => void) | null = null
   #fault: Fault | null = null
   #isLive = false
 
   /** `sink` gets the pieces of a stream. */
   constructor(parts: TabWorkParts, sink: ChatSink | null) {
+    const { chat, request, end } = parts
     this.#parts = parts
-    this.#sink = sink === null ? null : this.#watched(sink)
+    this.#sink = sink === null ? null : this.#gathering(sink)
+    this.#run = new ChatRun({ chat, requestId: request.requestId, end })
   }
 
   /** Why the work failed; null if it did not, or if it was done for an earlier call. */
@@ -69,6 +63,8 @@ export class TabWork {
       requestCharsMax: CHAT_LINE.length + TAB_BODY_BYTES_MAX,
       parse: () => ok(read.call),
       ready: () => chat.platform.readiness(model),
+      // The till checks a call right before it takes it: what has only terms or a stored answer takes no place.
+      check: () => this.#enter(),
       execute: (_, __, signal) => this.#answer(signal),
       resultSchema: CHAT_RESULT,
       resultBytesMax: RESULT_BYTES_MAX,
@@ -79,30 +75,32 @@ export class TabWork {
     return { definition: sold, priceUsdMicros }
   }
 
+  /** Gives up the place among the chats of the node, if it has one. */
+  leave(): void {
+    this.#leave?.()
+    this.#leave = null
+  }
+
+  #enter(): Fault | null {
+    const { chat, end } = this.#parts
+    this.#leave ??= chat.enter(end.stop)
+    return this.#leave === null ? end.faultOf(fault('chat/busy', { seconds: 1 })) : null
+  }
+
   async #answer(deadline: AbortSignal): Promise<object> {
-    const { chat, read, who, head, end } = this.#parts
+    const { read, who, head, end } = this.#parts
     this.#isLive = this.#sink !== null
-    let status = 500
-    try {
-      const call = { ...read.call, who, isPaid: true } as const
-      const until = AbortSignal.any([deadline, end.signal])
-      const answered = await chat.platform.answer(call, this.#sink, until, (spent) => {
-        this.#usage = spent
-      })
-      const cause = answered.ok ? null : end.faultOf(answered.fault)
-      status = cause === null ? 200 : httpFault(cause.code).status
-      if (answered.ok) return this.#whole(answered.value, head)
-      if (this.#isLeft(cause as Fault)) return this.#part(head)
-      this.#fault = cause
-      throw new Error(faultMessage(cause as Fault))
-    } finally {
-      this.#tell(status)
-    }
+    const call = { ...read.call, who: who(), isPaid: true } as const
+    const answered = await this.#run.answer(call, this.#sink, AbortSignal.any([deadline, end.signal]))
+    if (answered.ok) return this.#whole(answered.value, head)
+    if (this.#isLeft(answered.fault)) return this.#part(head)
+    this.#fault = answered.fault
+    throw new Error(faultMessage(answered.fault))
   }
 
   /** Whether the caller of a stream left after models had worked for it. */
   #isLeft({ code }: Fault): boolean {
-    return this.#sink !== null && code === 'chat/aborted' && this.#usage.totalTokens > 0
+    return this.#sink !== null && code === 'chat/aborted' && this.#run.usage.totalTokens > 0
   }
 
   #whole(outcome: ChatOutcome, head: CompletionHead): object {
@@ -115,28 +113,21 @@ export class TabWork {
   /** What was made until the caller left. It is what a repeat of the call gets. */
   #part(head: CompletionHead): object {
     const { model } = head
+    const { usage } = this.#run
     this.#gathered.take(0, {})
     const report = { model, pipeline: 'broken off', stages: [], grounded: false, citations: [] }
     return {
       ...{ id: head.id, object: 'chat.completion', created: head.created, model },
       choices: this.#gathered.choices(() => 'length'),
-      usage: usageJson(this.#usage),
-      x_platform: { ...report, usageEstimated: this.#usage.estimated },
+      usage: usageJson(usage),
+      x_platform: { ...report, usageEstimated: usage.estimated },
     }
   }
 
-  #tell(status: number): void {
-    const { chat, requestId, head } = this.#parts
-    const seconds = (performance.now() - this.#beganMs) / 1_000
-    const firstPieceSeconds = this.#firstPieceMs === null ? null : this.#firstPieceMs / 1_000
-    chat.onChat({ requestId, model: head.model, status, seconds, firstPieceSeconds, usage: this.#usage })
-  }
-
-  #watched(sink: ChatSink): ChatSink {
+  #gathering(sink: ChatSink): ChatSink {
     return {
       ready: sink.ready,
       take: (piece: ChatPiece) => {
-        this.#firstPieceMs ??= performance.now() - this.#beganMs
         this.#gathered.take(piece.index, piece.delta)
         return sink.take(piece)
       },

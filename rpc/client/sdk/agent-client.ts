@@ -55,6 +55,7 @@ import type {
   VerifiedReceipt,
 } from './shapes.ts'
 import { TAB_URL } from './tabs/tab-purse.ts'
+import type { TabCarrier } from './tabs/tab-seller.ts'
 import type { RecoverOptions, Tab } from './tabs/tab-shapes.ts'
 import type { AutomaticTabs, CallNote, RecoveredTab, TabOptions } from './tabs/tab-types.ts'
 import { readTabOffer, voucherPayload } from './tabs/tab-wire.ts'
@@ -93,7 +94,11 @@ export interface ClientOptions extends CeilingOptions {
 export interface TabProof {
   /** The member `payload` of the payment. */
   readonly payload: Readonly<Record<string, unknown>>
-  /** Takes the answer. True if the call should be asked for anew. */
+  /** The call, for {@link AgentClient.resume}. */
+  readonly payment: Payment
+  /** Asks by a carrier, always with the same bytes, until there is a final answer. Errors: `InterruptedPaymentError`. */
+  readonly ask: (carrier: TabCarrier) => Promise<void>
+  /** Takes the answer; `body.result`, if it is there, is compared with the receipt. True if the call should be asked for anew. */
   readonly settled: (answer: {
     readonly status: number
     readonly body: Readonly<Record<string, unknown>>
@@ -308,7 +313,13 @@ export class AgentClient {
       throw new PaymentRequiredError('this is no offer of tabs that this client understands', { code: 'no_tab_offer' })
     const tab = await this.#tabs.forOffer(read)
     const call: CallNote = await tab.voucherFor(read, request, maxUnits)
-    return { payload: voucherPayload(call), settled: (answer) => tab.settled(call, answer) }
+    const { floor } = tab
+    return {
+      payload: voucherPayload(call),
+      payment: tab.paymentOf(call),
+      ask: (carrier) => tab.asked(call, carrier),
+      settled: (answer) => tab.settled(call, answer, floor),
+    }
   }
 
   /**

@@ -230,6 +230,38 @@ describe('a chat that breaks off', () => {
   })
 })
 
+describe('the room of the node', () => {
+  it('is taken by chats that are served: neither terms nor stored answers need a place, and a full one costs no voucher', async () => {
+    const small = await TabChat.open({ concurrentMax: 1 })
+    const payer = await small.payer()
+    const first = await small.buy(payer, PLAIN)
+    payer.ceiling = charged(first)
+    small.world.fake.profile = 'stall'
+    const end = new AbortController()
+    const held = await small.voucher(payer, STREAM)
+    const response = await small.post(JSON.stringify(STREAM), held, { signal: end.signal })
+    expect([response.status, small.room.inside]).toEqual([200, 1])
+    const statuses = []
+    for (const payload of [null, payer.voucher('other', { serviceId: LLM_CHAT, seq: 9 }), first.payload])
+      statuses.push((await small.post(JSON.stringify(PLAIN), payload)).status)
+    expect(statuses).toEqual([402, 402, 200])
+    const { charged: sum, reserved } = await small.charged(payer)
+    const next = payer.voucher(CHAT_LINE + JSON.stringify(PLAIN), {
+      ...{ serviceId: LLM_CHAT, seq: 3, ceiling: sum + reserved + (await small.most(PLAIN)) },
+    })
+    const busy = await small.told(await small.post(JSON.stringify(PLAIN), next))
+    expect([busy.response.status, busy.response.headers.get('retry-after')]).toEqual([429, '1'])
+    expect(busy.body).not.toHaveProperty('x_payment')
+    end.abort()
+    await until('there is room', () => small.room.inside === 0)
+    small.world.fake.profile = 'ok'
+    expect((await small.post(JSON.stringify(PLAIN), next)).status).toBe(200)
+    expect(small.room.inside).toBe(0)
+    await closeDoors()
+    await small.close()
+  })
+})
+
 describe('the charge of a stream', () => {
   it('is on disk before the stream ends', async () => {
     const gate = Promise.withResolvers<void>()

@@ -2,7 +2,14 @@ import OpenAI, { APIError } from 'openai'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { devSeed } from '../../../config/networks/dev-keys.ts'
 import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
-import { createClient, type Tab, tabChatFetch } from '../../../rpc/client/client.ts'
+import {
+  type AgentClient,
+  createClient,
+  memoryJournal,
+  type PaymentJournal,
+  type Tab,
+  tabChatFetch,
+} from '../../../rpc/client/client.ts'
 import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import { networkFacts } from '../../../src/market/network-facts.ts'
 import { SHOP } from '../../support/market.ts'
@@ -14,21 +21,40 @@ const hello = { model: 'model-1', max_tokens: 64, messages: [{ role: 'user' as c
 let chat: TabChat
 let tab: Tab
 let openai: OpenAI
+let hasty: OpenAI
+const line = { isCut: false, vouchers: [] as (string | null)[] }
 let mining: NodeJS.Timeout
 
 beforeAll(async () => {
   chat = await TabChat.open()
   chat.door.market.time.nowMs = Date.now()
   mining = setInterval(() => void chat.door.market.mineWaiting(), 100)
-  const agent = createClient({
-    ...{ baseUrl: chat.door.url, wallet: walletFromWords(wordsOfSeed(devSeed(4))), settleMs: 20_000 },
-    ...{ network: networkFacts(chat.door.market.test.ruleBook.params), maxPerTabCoins: '100', maxPerTabUsd: 1_000 },
-    ...{ maxPerDayUsd: 1_000, maxPerCallCoins: '10' },
-  })
+  const clientOf = (settleMs: number, journal: PaymentJournal): AgentClient =>
+    createClient({
+      ...{ baseUrl: chat.door.url, wallet: walletFromWords(wordsOfSeed(devSeed(4))), settleMs, journal },
+      ...{ network: networkFacts(chat.door.market.test.ruleBook.params), maxPerTabCoins: '100', maxPerTabUsd: 1_000 },
+      ...{ maxPerDayUsd: 1_000, maxPerCallCoins: '10' },
+    })
+  const journal = memoryJournal()
+  const agent = clientOf(20_000, journal)
   tab = await agent.openTab(SHOP, { deposit: '50' })
   // The unchanged client, whose requests are paid on their way.
-  openai = new OpenAI({ baseURL: `${chat.door.url}/api/v1`, apiKey: 'none', fetch: tabChatFetch(agent) })
+  const server = { baseURL: `${chat.door.url}/api/v1`, apiKey: 'none' }
+  openai = new OpenAI({ ...server, fetch: tabChatFetch(agent) })
+  hasty = new OpenAI({ ...server, fetch: tabChatFetch(clientOf(300, journal), losing) })
 })
+
+/** Loses the answers to vouchers while the line is cut. */
+const losing: typeof fetch = async (input, init) => {
+  const voucher = new Headers(init?.headers).get('payment-signature')
+  const response = await fetch(input, init)
+  if (voucher === null) return response
+  line.vouchers.push(voucher)
+  if (!line.isCut) return response
+  await response.text()
+  throw new TypeError('the answer was lost')
+}
+
 afterAll(async () => {
   clearInterval(mining)
   await closeDoors()
@@ -59,12 +85,26 @@ it('the official client reads streams with a receipt, by itself and with its hel
   expect(await tab.state()).toMatchObject({ receipts: 3, unanswered: 0 })
 })
 
+it('what the official client repeats by itself has the voucher of the first try', async () => {
+  const { receipts } = await tab.state()
+  line.isCut = true
+  const whole = hasty.chat.completions.create(hello)
+  const stream = hasty.chat.completions.create({ ...hello, stream: true })
+  await new Promise((resolve) => setTimeout(resolve, 600))
+  line.isCut = false
+  expect((await whole).choices[0]?.message.content).toBe(HOUSE_TEXT)
+  for await (const _ of await stream);
+  expect(line.vouchers.length).toBeGreaterThan(2)
+  expect(new Set(line.vouchers).size).toBe(2)
+  expect(await tab.state()).toMatchObject({ receipts: receipts + 2, unanswered: 0 })
+})
+
 it('the official client throws for a stream that breaks off, and nothing is charged for it', async () => {
-  const { charged } = await tab.state()
+  const { charged, receipts } = await tab.state()
   chat.world.fake.profile = 'late-error'
   const read = async (): Promise<void> => {
     for await (const _ of await openai.chat.completions.create({ ...hello, stream: true }, { maxRetries: 0 }));
   }
   await expect(read()).rejects.toBeInstanceOf(APIError)
-  expect(await tab.state()).toMatchObject({ charged, receipts: 4, unanswered: 0 })
+  expect(await tab.state()).toMatchObject({ charged, receipts: receipts + 1, unanswered: 0 })
 })

@@ -72,8 +72,7 @@ export class TabSeller {
     const own = () => this.#post(call.serviceId, call.request, paymentHeaders(payment))
     for (let waitMs = RETRY_MS.least; ; waitMs = Math.min(2 * waitMs, RETRY_MS.most)) {
       const answer = await (carrier === null ? own() : carrier.carry(payment))
-      const isFinal = answer.ok && (hasReceipt(answer.value) || isClosed(answer.value) || !isPassing(answer.value))
-      if (isFinal || isOver(patience)) return answer
+      if ((answer.ok && isFinal(answer.value)) || isOver(patience)) return answer
       const asked = answer.ok ? (answer.value.retryAfterMs ?? 0) : 0
       await pause(Math.min(Math.max(waitMs, asked), Math.max(0, patience.untilMs - Date.now())), patience.signal)
     }
@@ -162,8 +161,9 @@ function paymentHeaders(payment: Readonly<Record<string, unknown>>): Readonly<Re
 /** Code of a service that is closed: the seller took no call. */
 export const UNAVAILABLE = 'service_unavailable'
 
-function isClosed({ body }: NodeAnswer): boolean {
-  return body.code === UNAVAILABLE
+/** Whether asking again with the same bytes would bring no other answer. */
+export function isFinal(answer: NodeAnswer): boolean {
+  return hasReceipt(answer) || answer.body.code === UNAVAILABLE || !isPassing(answer)
 }
 
 /** Whether an answer has the receipt of a call, delivered or failed. */

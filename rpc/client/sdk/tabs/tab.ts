@@ -16,9 +16,9 @@ import type { TabRecordView } from './tab-chain.ts'
 import { TabCore } from './tab-core.ts'
 import { TabStoppedError } from './tab-errors.ts'
 import { TabGuards } from './tab-guards.ts'
-import { OTHER_CLIENT } from './tab-judge.ts'
+import { OTHER_CLIENT, type TabFloor } from './tab-judge.ts'
 import type { TabPurse } from './tab-purse.ts'
-import { hasReceipt, type TabCarrier, UNAVAILABLE } from './tab-seller.ts'
+import { hasReceipt, isFinal, type TabCarrier, UNAVAILABLE } from './tab-seller.ts'
 import type { ReceiptsOptions, Tab as TabShape } from './tab-shapes.ts'
 import type {
   CallNote,
@@ -292,15 +292,32 @@ export class Tab implements TabShape {
     return this.#guards.sign(serviceId, request, price)
   }
 
-  /** What became of a call of another client. True if the client should ask for the price again. */
-  async settled(call: CallNote, answer: NodeAnswer): Promise<boolean> {
+  /** What the seller must know when a question is sent now. */
+  get floor(): TabFloor {
+    return this.#core.book.floor
+  }
+
+  /** A call of another client as the payment by which it is resumed. */
+  paymentOf(call: CallNote): Payment {
+    return this.#core.payment(call)
+  }
+
+  /** Lets a carrier ask for a call of another client until there is a final answer. Errors: `InterruptedPaymentError`. */
+  async asked(call: CallNote, carrier: TabCarrier): Promise<void> {
+    const patience = this.#core.purse.parts.patience(carrier.signal)
+    const answer = await this.#core.seller.call(call, patience, carrier)
+    if (!answer.ok || !isFinal(answer.value)) throw interrupted(this.#core.payment(call), answer)
+  }
+
+  /** What became of a call of another client that was sent at `floor`. True if the client should ask for the price again. */
+  async settled(call: CallNote, answer: NodeAnswer, floor: TabFloor): Promise<boolean> {
     if (hasReceipt(answer)) {
-      await this.#answers.accept(call, answer, false)
+      await this.#answers.accept(call, answer, 'result' in answer.body)
       return false
     }
     // The other client may have asked another server: only the state of the tab refuses.
     if (answer.status !== 402 || !readTabOffer(answer.body, this.#core.purse.parts.facts)?.state) return false
-    const price = await this.#answers.refused(call, answer, this.#core.book.floor).catch((error: unknown) => {
+    const price = await this.#answers.refused(call, answer, floor).catch((error: unknown) => {
       if (error instanceof TabStoppedError) throw error
       return null
     })

@@ -18,6 +18,7 @@ const SWITCHES = new Set([
   'no-check',
   'no-tab',
   'by-chain',
+  'from-seller',
   'no-wait',
   'accept-impact',
   'accept-loss',

@@ -73,6 +73,7 @@ it('a tab is opened, used, shown, added to, verified and closed', async () => {
   expect((await run('whole', 'tab', 'fund', tabId, '0.05')).out).toMatch(/Deposit +0\.15 FAR/)
   expect((await run('whole', 'tab', 'show', tabId)).out).toMatch(/Left +0\.146 FAR/)
   expect((await run('whole', 'tab', 'receipts', tabId)).out.split('\n').length).toBe(4)
+  expect((await run('whole', 'tab', 'receipts', tabId, '--from-seller')).out.split('\n').length).toBe(4)
   await world.claim(tabId)
   expect(await run('whole', 'tab', 'verify', tabId)).toMatchObject({
     ...{ code: 0, out: expect.stringContaining('yes: every claim has the root of its receipts') },

@@ -109,7 +109,7 @@ export class EvmKeySender implements EvmSender {
 /** What a receipt says; null if it cannot be read. */
 function minedAs(transaction: string, { status, blockNumber, logs }: Fields): SentCall | null {
   const height = countOf(blockNumber)
-  if (status === '0x0') return { is: 'refused' }
+  if (status === '0x0') return { is: 'reverted' }
   if (status !== '0x1' || height === null || !Array.isArray(logs)) return null
   return { is: 'mined', transaction, height, logs: logs.map(fieldsOf) }
 }

@@ -61,7 +61,7 @@ describe('a call', () => {
     [
       'reverts in its block',
       { eth_getTransactionReceipt: { result: { status: '0x0', blockNumber: '0x9', logs: [] } } },
-      { is: 'refused' },
+      { is: 'reverted' },
     ],
     ['needs more gas than any call should', { eth_estimateGas: { result: '0x1e8481' } }, { is: 'refused' }],
     ['is estimated by a node that is asked too often', { eth_estimateGas: { error: -32_005 } }, { is: 'unsent' }],

@@ -64,8 +64,10 @@ export interface ChannelLedger {
 /** How a call that the node itself sent ended. */
 export type SentCall =
   | { readonly is: 'mined'; readonly transaction: string; readonly height: number; readonly logs: readonly Fields[] }
-  /** The contract refuses it, so it was not sent or changed nothing. */
+  /** The contract refuses it, so it was not sent. */
   | { readonly is: 'refused' }
+  /** It was mined and changed nothing. All can read it. */
+  | { readonly is: 'reverted' }
   /** It was not sent: the chain could not be asked, or did not take it. */
   | { readonly is: 'unsent'; readonly detail: string }
   | { readonly is: 'unknown'; readonly transaction: string; readonly detail: string }

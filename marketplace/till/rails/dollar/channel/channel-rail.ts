@@ -23,6 +23,7 @@ import {
 } from './call.ts'
 import type { ChannelChain } from './chain.ts'
 import type { ChannelPayment, ChannelPaymentOf, ChannelVoucher } from './channel.ts'
+import { ChargedVouchers } from './charged-vouchers.ts'
 import { checkChannel, isSignedOnChain } from './checks.ts'
 import { busy, chargedOf, Funding, isInUse, type Refunded } from './funding.ts'
 import { Sightings } from './sightings.ts'
@@ -44,7 +45,7 @@ export interface ChannelRailDependencies extends Omit<TillDependencies<TabCallRo
   readonly closedBecause: () => string | null
 }
 
-/** How a channel stands with its seller, and the highest voucher that the seller holds; null without one. */
+/** How a channel stands with its seller, and a voucher for what was charged and is not claimed; null without any. */
 export interface ChannelView {
   readonly standing: ChannelStanding
   readonly last: ChannelVoucher | null
@@ -71,6 +72,7 @@ export class ChannelRail implements Rail<ChannelPaidCall, TabCallRow, ChannelIde
   readonly #desk: ChannelDesk
   readonly #work: CallWork
   readonly #funding: Funding
+  readonly #charged: ChargedVouchers
   readonly #known = new WeakMap<ChannelPayment, Known>()
   /** Payments whose payer is shown to have signed. */
   readonly #signed = new WeakSet<ChannelPayment>()
@@ -79,6 +81,7 @@ export class ChannelRail implements Rail<ChannelPaidCall, TabCallRow, ChannelIde
     this.#deps = dependencies
     const { chain, store, signer } = dependencies
     this.sightings = new Sightings(dependencies)
+    this.#charged = new ChargedVouchers(store)
     this.#funding = new Funding({ ...dependencies, sightings: this.sightings })
     this.#parts = { ...dependencies, funding: this.#funding }
     this.#desk = new ChannelDesk(store, this.sightings, (channelId) => this.#funding.isBusy(channelId))
@@ -146,9 +149,13 @@ export class ChannelRail implements Rail<ChannelPaidCall, TabCallRow, ChannelIde
     return { is: 'take', claim: newChannelCall(order, facts) }
   }
 
-  /** The name of a call has all but the signature; another signature is another party's, or another key's. */
-  mayJoin({ claim }: Pick<Held<TabCallRow, ChannelIdentity>, 'claim'>, { call, identity }: ChannelOrder): Fault | null {
-    return claim.voucher.signature === call.payment.voucher.signature ? null : busy(identity.channelId)
+  /** The name of a call has all but the signature. Some keys sign differently each time; only the chain knows that of a contract. */
+  mayJoin(
+    { claim }: Pick<Held<TabCallRow, ChannelIdentity>, 'claim'>,
+    { call: { payment }, identity }: ChannelOrder,
+  ): Fault | null {
+    const isOther = isSignedOnChain(payment) && claim.voucher.signature !== payment.voucher.signature
+    return isOther ? busy(identity.channelId) : null
   }
 
   underWay({ identity }: ChannelOrder): Fault {
@@ -217,10 +224,10 @@ export class ChannelRail implements Rail<ChannelPaidCall, TabCallRow, ChannelIde
     if (!state.ok) return state
     const row = await this.#deps.store.tab(channelId)
     const charged = chargedOf(row, state.value)
-    const voucher = row?.voucher ?? null
-    // A store that lost rows has an older one, which a client would take for a lie.
-    const isOld = voucher === null || voucher.ceiling < charged
-    const last = isOld ? null : { channelId, maxClaimable: voucher.ceiling, signature: voucher.signature }
+    // What is claimed a client believes the chain. A store that lost rows has an older voucher, which it would take for a lie.
+    const isClaimed = row === undefined || charged <= state.value.totalClaimed
+    const voucher = isClaimed ? null : await this.#charged.newest(row)
+    const last = voucher && { channelId, maxClaimable: voucher.ceiling, signature: voucher.signature }
     return ok({ standing: { channelId, state: state.value, charged }, last })
   }
 

@@ -3,13 +3,13 @@ import { type Fault, fault } from '../../../../../consensus/primitives/fault.ts'
 import type { TxId } from '../../../../../consensus/primitives/ids.ts'
 import { ClaimsAway } from '../../../claim-store.ts'
 import { type ClaimCandidate, type ClaimMoment, claimsDue } from '../../tab/claim-policy.ts'
-import { SEQ_FIRST, SEQ_WINDOW } from '../../tab/seq-window.ts'
 import type { HeldVoucher } from '../../tab/tab-call.ts'
-import { isAnswered, isTab, type TabRow, type TabStore } from '../../tab/tab-store.ts'
+import { isTab, type TabRow, type TabStore } from '../../tab/tab-store.ts'
 import { dollarAmount } from '../terms.ts'
 import { besideOf } from './call.ts'
 import type { ChainOutcome, ChannelChain } from './chain.ts'
 import type { ChannelPayment, ChannelPaymentOf, ChannelState, ClaimRow } from './channel.ts'
+import { ChargedVouchers } from './charged-vouchers.ts'
 import { unclaimedMost } from './checks.ts'
 import { chargedOf } from './funding.ts'
 import type { Sightings } from './sightings.ts'
@@ -50,10 +50,10 @@ const REFUND_MS = 10 * 60_000
 /** A voucher as a payment. */
 type Promised = ChannelPaymentOf<'voucher'>
 
-/** The voucher that claims these receipts. */
-interface KnownPromise {
+/** A ceiling of these receipts that the channel does not hold. */
+interface TooHigh {
   readonly receipts: number
-  readonly payment: Promised
+  readonly ceiling: bigint
 }
 
 /** When a claim of these receipts was first seen on the chain. */
@@ -71,7 +71,10 @@ export class ChannelClaimer {
   readonly #parts: ChannelClaimerParts
   readonly #seen = new Map<TxId, Seen>()
   readonly #refusedAtMs = new Map<TxId, number>()
-  readonly #promises = new Map<TxId, KnownPromise>()
+  readonly #tooHigh = new Map<TxId, TooHigh>()
+  /** Channels of a claim whose end was not told: one of them may be why, so each is claimed alone once. */
+  readonly #untold = new Set<TxId>()
+  readonly #charged: ChargedVouchers
   #work: Promise<void> = Promise.resolve()
   #isQueued = false
   #stopped = false
@@ -81,6 +84,7 @@ export class ChannelClaimer {
 
   constructor(parts: ChannelClaimerParts) {
     this.#parts = parts
+    this.#charged = new ChargedVouchers(parts.store)
   }
 
   /** Looks for what is to be claimed. */
@@ -127,7 +131,7 @@ export class ChannelClaimer {
     const rows = (await this.#parts.store.unclaimed()).filter((row) => !isTab(row))
     const ours = rows.filter((row) => this.#isOurs(row))
     const open = new Set(rows.map(({ tabId }) => tabId))
-    for (const known of [this.#seen, this.#refusedAtMs, this.#promises])
+    for (const known of [this.#seen, this.#refusedAtMs, this.#tooHigh, this.#untold])
       for (const tabId of known.keys()) if (!open.has(tabId)) known.delete(tabId)
     for (const row of rows) await this.#liftRefund(row)
     const candidates: ClaimCandidate[] = []
@@ -139,7 +143,10 @@ export class ChannelClaimer {
     if (this.#isFirst && ours.length > 0) this.#isOwed = true
     this.#isFirst = false
     const due = new Set(claimsDue(candidates, this.#moment()).map(({ tabId }) => tabId))
-    const orders = ours.filter(({ tabId }) => due.has(tabId))
+    const all = ours.filter(({ tabId }) => due.has(tabId))
+    const alone = all.filter(({ tabId }) => this.#untold.delete(tabId))
+    const orders = all.filter((row) => !alone.includes(row))
+    for (const row of alone) if (!this.#stopped) await this.#claimAll([row])
     for (let i = 0; i < orders.length && !this.#stopped; i += CLAIM_ROWS_MAX)
       await this.#claimAll(orders.slice(i, i + CLAIM_ROWS_MAX))
     if (this.#isOwed && !this.#stopped) await this.#settle()
@@ -183,32 +190,15 @@ export class ChannelClaimer {
   }
 
   /**
-   * The payment with the voucher of the newest call that was charged. A higher one, of a call that was not, is kept from claims: all can read
-   * those, and could pay with it. It can also be above what the channel holds by now, and a facilitator would not answer.
+   * The payment with the voucher of the newest call that was charged. If that is above what the channel holds, a facilitator does not answer:
+   * then an older one is tried at the next look.
    */
   async #promiseOf(row: TabRow): Promise<Promised> {
     const { tabId, receipts } = row
-    const known = this.#promises.get(tabId)
-    if (known?.receipts === receipts) return known.payment
-    const payment = paymentOf(tabId, (await this.#chargedVoucher(row)) ?? (row.voucher as HeldVoucher))
-    this.#promises.set(tabId, { receipts, payment })
-    return payment
-  }
-
-  /** Null if none of the calls since the last final claim was charged. */
-  async #chargedVoucher({ tabId, seqMax, charged, finalReceipts }: TabRow): Promise<HeldVoucher | null> {
-    // Numbers of calls that a crash lost stay unused.
-    for (let seq = seqMax, missing = 0; seq >= SEQ_FIRST && missing < SEQ_WINDOW; seq--) {
-      const call = await this.#parts.store.call(tabId, seq)
-      if (call === undefined || !isAnswered(call)) {
-        missing += 1
-        continue
-      }
-      const { receipt } = call.receipt
-      if (receipt.n <= finalReceipts) return null
-      if (receipt.charged > 0n && call.voucher.ceiling >= charged) return call.voucher
-    }
-    return null
+    const tooHigh = this.#tooHigh.get(tabId)
+    const lower = tooHigh?.receipts === receipts ? await this.#charged.below(row, tooHigh.ceiling) : null
+    const held = lower ?? (await this.#charged.newest(row)) ?? (row.voucher as HeldVoucher)
+    return paymentOf(tabId, held)
   }
 
   /** Null if nothing can be claimed of the channel now. */
@@ -243,15 +233,17 @@ export class ChannelClaimer {
     const wantsProof = this.#seen.has(row.tabId)
     const known = sightings.state(row.tabId)
     if (known !== undefined && sightings.ageMs(row.tabId) < (wantsProof ? SURE_MS / 2 : ageMaxMs)) return known
-    return this.#look(await this.#promiseOf(row))
+    return this.#look(row, await this.#promiseOf(row))
   }
 
-  async #look(payment: Promised): Promise<ChannelState | null> {
+  async #look({ tabId, receipts }: TabRow, payment: Promised): Promise<ChannelState | null> {
     const { sightings, onFault, clock } = this.#parts
     const said = await sightings.now(payment)
     if (said.ok) return said.value
     onFault(said.fault)
-    if (!isAway(said.fault)) this.#refusedAtMs.set(payment.voucher.channelId as TxId, clock.now())
+    if (said.fault.code === 'channel/balance')
+      this.#tooHigh.set(tabId, { receipts, ceiling: payment.voucher.maxClaimable })
+    if (!isAway(said.fault)) this.#refusedAtMs.set(tabId, clock.now())
     return null
   }
 
@@ -271,7 +263,7 @@ export class ChannelClaimer {
     const claims = new Map<TxId, ClaimRow>()
     for (const row of rows) {
       const payment = await this.#promiseOf(row)
-      const state = await this.#look(payment)
+      const state = await this.#look(row, payment)
       if (state !== null && claimable(row, payment, state) > state.totalClaimed)
         claims.set(row.tabId, claimOf(row, payment, state))
     }
@@ -280,7 +272,11 @@ export class ChannelClaimer {
     if (outcome.is !== 'undone') {
       this.#isOwed = true
       if (outcome.is === 'unknown') onFault(fault('channel/chain-away', { detail: outcome.detail }))
-      for (const tabId of claims.keys()) sightings.doubt(tabId)
+      const isUntold = outcome.is === 'unknown' && outcome.transaction === null && claims.size > 1
+      for (const tabId of claims.keys()) {
+        sightings.doubt(tabId)
+        if (isUntold) this.#untold.add(tabId)
+      }
       return
     }
     onFault(outcome.cause)

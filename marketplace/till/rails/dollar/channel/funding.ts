@@ -105,19 +105,25 @@ export class Funding {
     payment: ChannelPaymentOf<'refund'>,
     { amount, charged, state, receipts }: Leave,
   ): Promise<Result<Refunded>> {
-    const { channels, store } = this.#parts
+    const { channels, store, sightings } = this.#parts
     const channelId = payment.voucher.channelId as TxId
     const claims = charged > state.totalClaimed ? [rowOf(payment, charged)] : []
     const outcome = await channels.refund({ payment, amount, refundNonce: state.refundNonce, claims })
-    if (outcome.is === 'undone') {
+    const moved = outcome.is === 'done' ? this.#seen(channelId, outcome) : null
+    const isDone = ({ refundNonce }: ChannelState): boolean => refundNonce > state.refundNonce
+    // A refund that was undone may have been sent by another party, who took its signature out of a transaction.
+    const looks = outcome.is === 'undone' ? 1 : LOOKS
+    const now = outcome.is === 'done' ? outcome.state : await this.#until(payment, isDone, looks)
+    if (now === null && outcome.is === 'undone') {
+      sightings.doubt(channelId)
       await store.mark(channelId, { refundAskedAtMs: null })
       return fail(outcome.cause)
     }
-    const moved = outcome.is === 'done' ? this.#seen(channelId, outcome) : null
-    const isDone = ({ refundNonce }: ChannelState): boolean => refundNonce > state.refundNonce
-    const now = outcome.is === 'done' ? outcome.state : await this.#until(payment, isDone, LOOKS)
-    // The mark stays: until it is known whether the money left, calls would be worked on in vain.
-    if (now === null) return fail(unverified(channelId))
+    if (now === null) {
+      // The mark stays: until it is known whether the money left, calls would be worked on in vain.
+      sightings.grant(channelId, { amount, refundNonce: state.refundNonce })
+      return fail(unverified(channelId))
+    }
     // The refund alone may be on the chain: its signature can be taken out of the transaction that claims, too.
     const isClaimed = now.totalClaimed >= charged
     await store.mark(channelId, { refundAskedAtMs: null, ...(isClaimed && { finalReceipts: receipts }) })

@@ -101,6 +101,8 @@ export class OwnChain implements ChannelChain {
     const refund = refundCall(payment.config, { amount, nonce }, signature)
     const calls = claims.length === 0 ? refund : manyCalls([this.#claimOf(claims), refund])
     const sent = await sender.send(CHANNEL_CONTRACT, calls)
+    // Its signature is public by then, and good until the nonce is used up.
+    if (sent.is === 'reverted') return { is: 'unknown', detail: 'its transaction failed', transaction: null }
     if (sent.is !== 'mined') return notMined(sent)
     return this.#moved(sent, channelId, ({ state }) => before.state.balance - state.balance)
   }
@@ -125,7 +127,7 @@ export class OwnChain implements ChannelChain {
 
 function notMined(sent: Exclude<SentCall, Mined>): ChainOutcome<never> {
   if (sent.is === 'unknown') return sent
-  const cause: Fault = sent.is === 'refused' ? REFUSED : fault('channel/chain-away', { detail: sent.detail })
+  const cause: Fault = sent.is === 'unsent' ? fault('channel/chain-away', { detail: sent.detail }) : REFUSED
   return { is: 'undone', cause }
 }
 

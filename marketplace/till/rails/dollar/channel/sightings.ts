@@ -10,7 +10,7 @@ import { BadVouchers } from '../../tab/bad-vouchers.ts'
 import type { TabStore } from '../../tab/tab-store.ts'
 import { type Asker, RANKS } from '../facilitators.ts'
 import { askerOf } from '../verification.ts'
-import type { ChannelChain } from './chain.ts'
+import type { ChannelChain, RefundOrder } from './chain.ts'
 import type { ChannelPayment, ChannelState, ChannelVoucher } from './channel.ts'
 import { checkVoucherSignature, isSignedOnChain } from './checks.ts'
 import type { ChannelTerms } from './terms.ts'
@@ -22,6 +22,9 @@ export interface SightingsParts {
   readonly store: Pick<TabStore, 'peek' | 'shared'>
   readonly clock: Clock
 }
+
+/** What a signed refund takes, and the nonce that it uses up. */
+type Grant = Pick<RefundOrder, 'amount' | 'refundNonce'>
 
 /** A channel as its chain had it. */
 interface Sighting {
@@ -45,6 +48,7 @@ const CROWDED = fault('channel/chain-away', { detail: 'too many channels are to 
 export class Sightings {
   readonly #parts: SightingsParts
   readonly #known = new LruMap<string, Sighting>(CHANNELS_MAX)
+  readonly #granted = new LruMap<string, Grant>(CHANNELS_MAX)
   readonly #bad: BadVouchers
   readonly #slots = new WorkSlots({ atOnce: CHANNEL_QUESTIONS.atOnce })
   /** Payments that the chain was asked about, until it is known whether they pay. */
@@ -55,8 +59,19 @@ export class Sightings {
     this.#bad = new BadVouchers(parts.clock)
   }
 
+  /** The channel as it was seen last, less what a refund takes that may still be carried out. */
   state(channelId: string): ChannelState | undefined {
-    return this.#known.get(channelId)?.state
+    const state = this.#known.get(channelId)?.state
+    const grant = this.#granted.get(channelId)
+    if (state === undefined || grant === undefined || state.refundNonce > grant.refundNonce) return state
+    return { ...state, balance: grant.amount < state.balance ? state.balance - grant.amount : 0n }
+  }
+
+  /** Notes a signed refund that was not seen to end. Its signature is good until another refund has used up the nonce. */
+  grant(channelId: string, { amount, refundNonce }: Grant): void {
+    const before = this.#granted.get(channelId)
+    const isMore = before?.refundNonce === refundNonce && before.amount > amount
+    this.#granted.set(channelId, { amount: isMore ? before.amount : amount, refundNonce })
   }
 
   /** Milliseconds since the channel was seen; infinite if it was not. */

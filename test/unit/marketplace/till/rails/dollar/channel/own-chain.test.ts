@@ -90,6 +90,14 @@ describe('a call', () => {
     for (const outcome of await Promise.all(all())) expect(outcome).toEqual(expected)
   })
 
+  it('that failed in its block ends so, but a refund whose signature is public by then is open', async () => {
+    sent = { is: 'reverted' }
+    sightings = [at(1)]
+    const [refund, ...others] = (await Promise.all(all())).reverse()
+    for (const outcome of others) expect(outcome).toEqual({ is: 'undone', cause: REFUSED })
+    expect(refund).toEqual({ is: 'unknown', detail: 'its transaction failed', transaction: null })
+  })
+
   it('that is mined in a block that is not seen yet is open', async () => {
     const open = { is: 'unknown', detail: 'its block is not seen yet', transaction: TRANSACTION }
     sightings = [at(19)]

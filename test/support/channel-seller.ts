@@ -198,6 +198,7 @@ export class ChannelSeller {
       settings: { ...DEFAULT_MARKET_SETTINGS, ...parts.settings },
       workshop: new Workshop(chain, market.time),
       closedBecause: () => null,
+      isEnding: false,
       onError: (error) => {
         throw error
       },

@@ -1,7 +1,7 @@
 import type { Holder } from '../../consensus/primitives/fair-share.ts'
 import { type Fault, fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
-import { ok, type Result } from '../../consensus/primitives/result.ts'
+import { unlessAway } from '../../marketplace/till/claim-store.ts'
 import {
   depositAnswer,
   failedAnswer,
@@ -38,9 +38,7 @@ export async function payFromChannel(
   const outcome = await desk.settle({ serviceId: offer.definition.serviceId, request, payment, from })
   if (!outcome.ok) return refused(desk, { payment, from }, outcome.fault)
   const { claim, replayed } = outcome.value
-  const settled = await settlementOf(desk, { payment, from }, claim)
-  if (!settled.ok) return refused(desk, { payment, from }, settled.fault)
-  const settlement = settled.value
+  const settlement = await settlementOf(desk, { payment, from }, claim)
   const receipt = receiptOf(desk, claim)
   if (claim.state === 'failed') {
     const message = `${(claim.message ?? 'the service failed').replace(/\.$/, '')}. Nothing was charged to the channel.`
@@ -82,8 +80,8 @@ async function refundChannel(
 /** How the channel stands is told only to its payer. */
 async function refused(desk: ChannelDesk, { payment, from }: Asked, cause: Fault): Promise<Refused> {
   const refusal = { is: 'refused', fault: cause, charged: null, settlement: null, rail: 'channel' } as const
-  const isShown = httpFault(cause.code).status === 402 && desk.isOfPayer(payment)
-  const view = isShown ? await desk.viewOf(payment, from) : null
+  const isShown = httpFault(cause.code).status === 402 && !desk.isEnding && desk.isOfPayer(payment)
+  const view = isShown ? await unlessAway(() => desk.viewOf(payment, from)) : null
   return { ...refusal, corrective: view?.ok === true ? correctiveExtra(view.value.standing, view.value.last) : null }
 }
 
@@ -91,18 +89,18 @@ async function settlementOf(
   desk: ChannelDesk,
   { payment, from }: Asked,
   { receipt: { receipt }, voucher }: AnsweredTabRow,
-): Promise<Result<Settlement>> {
-  const view = await desk.viewOf(payment, from)
-  if (!view.ok) return view
+): Promise<Settlement> {
+  // An answer that is paid for leaves also while the chain or the store is away.
+  const view = await unlessAway(() => desk.viewOf(payment, from))
   // A client adds up what it was charged, so each answer has the total after its own call.
-  const standing = { ...view.value.standing, charged: receipt.cumulative }
+  const standing = view.ok ? { ...view.value.standing, charged: receipt.cumulative } : null
   const basis = { network: desk.terms.network.caip2, payer: payment.config.payer, standing }
   const { deposit } = besideOf(voucher)
   const said =
     deposit === undefined
       ? voucherAnswer(basis, receipt.charged)
       : depositAnswer(basis, receipt.charged, { ...deposit, amount: BigInt(deposit.amount) })
-  return ok(said as unknown as Settlement)
+  return said as unknown as Settlement
 }
 
 /** `txId` is the id of the channel. */

@@ -65,7 +65,7 @@ export function offerState(chain: Chain, market: MarketApi, offer: Offer): Offer
     reason: (chain.moving ? PASSING : null) ?? (unready.available ? null : unready.reason) ?? closedBecause,
   })
   const stable = rail === null ? null : inDollars(rail)
-  const channel = market.channels == null ? null : inDollars(market.channels)
+  const channel = market.channels == null || market.channels.isEnding ? null : inDollars(market.channels)
   const reason = stable !== null && stable.reason === null ? null : native.reason
   return { priceUsdMicros, native, stable, tab: tabState(chain, market, offer), channel, reason }
 }

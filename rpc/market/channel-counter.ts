@@ -38,6 +38,10 @@ export class ChannelCounter implements ChannelDesk {
     return this.#parts.rail.closedBecause
   }
 
+  get isEnding(): boolean {
+    return this.#parts.rail.isEnding
+  }
+
   async settle(call: ChannelPaidCall): Promise<Result<Settled<AnsweredTabRow>>> {
     const outcome = await this.till.settle(call)
     if (outcome.ok) this.#watch(call.payment)

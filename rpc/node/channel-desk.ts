@@ -13,6 +13,8 @@ export interface ChannelDesk {
   readonly terms: ChannelTerms
   /** Why no call can be paid from a channel now, or null. */
   readonly closedBecause: string | null
+  /** Whether no call can be paid from a channel any more. What is left in one is still given back. */
+  readonly isEnding: boolean
   settle(call: ChannelPaidCall): Promise<Result<Settled<AnsweredTabRow>>>
   /** Called when the caller has received the whole answer. */
   handedOver(answer: AnsweredTabRow): Promise<void>

@@ -21,7 +21,7 @@ import { localUrl } from '../daemon/own-url.ts'
 import { systemClock, systemTimers } from '../daemon/runtime.ts'
 import { folderPaths, storageFault } from '../storage/folder.ts'
 import { watchProviders } from '../telemetry/provider-log.ts'
-import { type ChannelParts, openChannelRail, type RunningChannels } from './channel-rail.ts'
+import { type ChannelParts, openChannelRail, type RunningChannels, warnOfChannels } from './channel-rail.ts'
 import { dollarTerms, facilitatorAuth, refundWallet } from './dollar-terms.ts'
 import type { Market } from './open-market.ts'
 
@@ -56,7 +56,10 @@ const MARGIN_SECONDS = 10
 export async function openDollarRail(parts: RailParts, stops: Stop[]): Promise<Result<RunningRail | null>> {
   const { options, market } = parts
   const { config, onFatal } = options
-  if (!config.stable.enabled) return ok(null)
+  if (!config.stable.enabled) {
+    await warnOfChannels(options, parts.tabs)
+    return ok(null)
+  }
   const terms = dollarTerms(config.stable)
   if (!terms.ok) return terms
   const short = tooShort(terms.value, options.services)

@@ -61,7 +61,8 @@ function networkOf({ network, networkWord, chainId }: Settings): Result<DollarNe
   return ok({ word, chainId: id, caip2: `eip155:${id}` })
 }
 
-function assetOf(settings: Settings): Result<DollarAsset> {
+/** The token that the settings name. Faults: `config/value`. */
+export function assetOf(settings: Settings): Result<DollarAsset> {
   const { network, assetContract, assetSymbol, assetName, assetVersion, assetDecimals } = settings
   const known = network === 'custom' ? null : KNOWN[network].asset
   const contract = assetContract ?? known?.contract

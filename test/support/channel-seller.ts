@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
+import type { Fields } from '../../consensus/primitives/fields.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import type {
   ChainOutcome,
@@ -150,11 +151,16 @@ export class ModelPayer {
   readonly key: Payer = newPayer()
   charged = 0n
 
-  /** A payment as the node reads it. A ceiling that is not given follows from what was charged. */
+  /** A payment as the node reads it. */
   pay<K extends ChannelPayment['kind']>(kind: K, change: ChannelChange = {}) {
+    return readChannel(this.json(kind, change), kind)
+  }
+
+  /** A payment as it is on the wire. A ceiling that is not given follows from what was charged. */
+  json(kind: ChannelPayment['kind'], change: ChannelChange = {}): Fields {
     const maxClaimable = this.charged + (kind === 'refund' ? 0n : PRICE)
     const json = channelJson(this.key, kind, { maxClaimable, ...change })
-    return readChannel({ ...json, accepted: channelOffer(CHANNEL_TERMS, PRICE) }, kind)
+    return { ...json, accepted: channelOffer(CHANNEL_TERMS, PRICE) }
   }
 
   get channelId(): string {
@@ -198,6 +204,7 @@ export class ChannelSeller {
       settings: { ...DEFAULT_MARKET_SETTINGS, ...parts.settings },
       workshop: new Workshop(chain, market.time),
       closedBecause: () => null,
+      isEnding: false,
       onError: (error) => {
         throw error
       },

@@ -236,7 +236,8 @@ export async function closeDoors(): Promise<void> {
   if (errors.length > 0) throw errors[0]
 }
 
-function nodeOf(market: TestMarket, rails: Pick<MarketApi, 'tabs' | 'stable'>): NodeApi {
+/** What a server shows of a market with some rails. */
+export function nodeOf(market: TestMarket, rails: Pick<MarketApi, 'tabs' | 'stable' | 'channels'>): NodeApi {
   const { shop, price, store, settler, sender, mempool, till } = market
   const api = { shop, price, store, settler, sender, till, settings: DEFAULT_MARKET_SETTINGS, ...rails }
   return {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { callTool, MCP, optionsIn, sendMessage, type Task, type ToolResult } from '../../support/agent-calls.ts'
 import { ask, type JsonBody, post } from '../../support/api.ts'
 import { shownRail } from '../../support/discovery-node.ts'
 import { AGAIN } from '../../support/market.ts'
@@ -6,42 +7,10 @@ import { closeDoors, paymentOf, TabDoor } from '../../support/tab-door.ts'
 
 afterEach(closeDoors)
 
-const MCP = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' }
-
-interface ToolResult {
-  readonly isError?: boolean
-  readonly structuredContent: JsonBody
-  readonly content: readonly { readonly text: string }[]
-  readonly _meta?: JsonBody
-}
-
-async function tool(door: TabDoor, request: string, payload?: object): Promise<ToolResult> {
-  const _meta = payload === undefined ? {} : { _meta: { 'x402/payment': paymentOf(payload) } }
-  const params = { name: AGAIN, arguments: { request }, ..._meta }
-  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
-  return (await post<{ result: ToolResult }>(door.url, '/api/mcp', message, MCP)).body.result
-}
-
-interface Task {
-  readonly id: string
-  readonly status: { readonly state: string; readonly message: { readonly metadata: JsonBody } }
-  readonly artifacts?: readonly { readonly parts: readonly { readonly data: JsonBody }[] }[]
-}
-
-async function say(door: TabDoor, data: object, payload?: object, taskId?: string): Promise<Task> {
-  const metadata = payload === undefined ? {} : { 'x402.payment.payload': paymentOf(payload) }
-  const message = {
-    messageId: 'm',
-    role: 'ROLE_USER',
-    parts: [{ data }],
-    metadata,
-    ...(taskId !== undefined && { taskId }),
-  }
-  const call = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }
-  return (await post<{ result: { task: Task } }>(door.url, '/a2a', call)).body.result.task
-}
-
-const optionsIn = (terms: JsonBody): readonly JsonBody[] => terms.accepts as readonly JsonBody[]
+const tool = (door: TabDoor, request: string, payload?: object): Promise<ToolResult> =>
+  callTool(door.url, request, payload && paymentOf(payload))
+const say = (door: TabDoor, data: object, payload?: object, taskId?: string): Promise<Task> =>
+  sendMessage(door.url, data, payload && paymentOf(payload), taskId)
 
 describe('over MCP', () => {
   it('the terms of a tool have the tab beside the other rails, and a voucher pays for a call', async () => {

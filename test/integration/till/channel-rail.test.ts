@@ -177,8 +177,9 @@ describe('a refund', () => {
     seller.channels.mishap = 'lost'
     expect(await passing(seller, seller.rail.refund(payer.pay('refund')))).toMatchObject(refused('channel/unverified'))
     expect(await seller.call(payer.pay('voucher'), 'ok:2')).toMatchObject(refused('channel/busy'))
-    await seller.market.pass(60_000)
     const next = await seller.restart()
+    await next.market.pass(601_000)
+    await next.claims()
     await next.served(payer, 'voucher', 'ok:2')
   })
 

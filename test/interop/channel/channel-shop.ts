@@ -77,13 +77,12 @@ export class ChannelShop {
   }
 
   /** The same seller without a facilitator: a key of its own pays for gas. */
-  async own(patienceMs?: number): Promise<OwnChain> {
+  async own(times: { readonly patienceMs?: number; readonly raiseMs?: number } = {}): Promise<OwnChain> {
     const { network } = this.terms
     const key = generatePrivateKey()
     await this.chain.sender(privateKeyToAccount(key))
     const node = new JsonRpcNode(new URL(this.chain.rpcUrl), 'the local chain', network.chainId)
-    const patience = patienceMs === undefined ? {} : { patienceMs }
-    const sender = new EvmKeySender({ node, chainId: network.chainId, key: fromHex(key.slice(2)), ...patience })
+    const sender = new EvmKeySender({ node, chainId: network.chainId, key: fromHex(key.slice(2)), ...times })
     const ledger = new EvmRpc(this.chain.rpcUrl, network.chainId, Date.now)
     return new OwnChain({ sender, ledger, terms: this.terms, sign: this.#sign })
   }

@@ -110,7 +110,7 @@ it('claims and refunds sent at once take turns', async () => {
 describe('trouble with the chain', () => {
   it('that mines nothing for a while leaves a claim open, and it is booked later', async () => {
     const { payment, channelId } = await opened()
-    const hasty = await shop.own(0)
+    const hasty = await shop.own({ patienceMs: 0 })
     await shop.chain.ask('evm_setAutomine', [false])
     const ended = await hasty.claim([rowOf(payment, 1_000n)])
     expect(ended).toMatchObject({ is: 'unknown', detail: 'it is not mined yet' })
@@ -119,6 +119,28 @@ describe('trouble with the chain', () => {
     expect(await shop.settlement.channel(channelId)).toMatchObject({ totalClaimed: 1_000n })
     const { transaction } = ended as { readonly transaction: Hex }
     expect(await shop.chain.succeeded(transaction)).toBe(true)
+  })
+
+  it('whose fees rose above those of a transaction gets it again with higher ones, and no other before it', async () => {
+    const [first, second] = [await opened(), await opened()]
+    const hasty = await shop.own({ patienceMs: 0, raiseMs: 0 })
+    await shop.chain.ask('evm_setAutomine', [false])
+    try {
+      expect((await hasty.claim([rowOf(first.payment, 1_000n)])).is).toBe('unknown')
+      const { baseFeePerGas } = await shop.chain.reader.getBlock()
+      // Twice what it pays: its priority fee is one gwei here.
+      const dear = 4n * BigInt(baseFeePerGas ?? 0n) + 2_000_000_000n
+      await shop.chain.ask('hardhat_setNextBlockBaseFeePerGas', [`0x${dear.toString(16)}`])
+      await shop.chain.ask('evm_mine', [])
+      expect(await shop.settlement.channel(first.channelId)).toMatchObject({ totalClaimed: 0n })
+      const behind = await hasty.claim([rowOf(second.payment, 1_000n)])
+      expect(behind).toMatchObject({ is: 'undone', cause: { code: 'channel/chain-away' } })
+      await shop.chain.ask('evm_mine', [])
+      expect(await shop.settlement.channel(first.channelId)).toMatchObject({ totalClaimed: 1_000n })
+    } finally {
+      await shop.chain.ask('evm_setAutomine', [true])
+    }
+    expect((await hasty.claim([rowOf(second.payment, 1_000n)])).is).toBe('done')
   })
 
   it('without gas money sends nothing', async () => {

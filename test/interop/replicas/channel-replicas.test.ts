@@ -76,6 +76,36 @@ it('know of a refund that the other one gave, and refuse one while the other wor
   expect(b.market.workbench.begun).toHaveLength(2)
 })
 
+it('leave a channel closed while the other one still sends its refund', async () => {
+  const payer = new ModelPayer()
+  await a.served(payer, 'deposit')
+  const { refund } = a.channels
+  let send = (): void => {}
+  const sending = new Promise<void>((resolve) => {
+    send = resolve
+  })
+  let isAsked = false
+  a.channels.refund = async (order) => {
+    isAsked = true
+    await sending
+    return refund.call(a.channels, order)
+  }
+  const given = a.rail.refund(payer.pay('refund'))
+  await expect.poll(() => isAsked).toBe(true)
+  const markedAt = async () => Number((await a.store.tab(payer.channelId as never))?.refundAskedAtMs)
+  // It waits behind other transactions of its key.
+  for (let minutes = 1; minutes <= 11; minutes++) {
+    const before = await markedAt()
+    for (const { market } of [a, b]) await market.pass(60_000)
+    await expect.poll(markedAt).toBeGreaterThan(before)
+  }
+  await b.claims()
+  expect(await b.call(payer.pay('voucher'), 'ok:1')).toMatchObject(refused('channel/busy'))
+  send()
+  expect(await given).toMatchObject({ ok: true, value: { amount: DEPOSIT - PRICE } })
+  expect(await b.call(payer.pay('voucher'), 'ok:1')).toMatchObject(refused('channel/balance'))
+})
+
 it('claim once between them', async () => {
   const payer = new ModelPayer()
   await a.served(payer, 'deposit')

@@ -6,8 +6,8 @@ export interface AnswerBasis {
   /** Name of the network in x402 version 2. */
   readonly network: string
   readonly payer: string
-  /** After the call. */
-  readonly standing: ChannelStanding
+  /** After the call; null if the chain cannot be asked now. Official clients then add up themselves what they were charged. */
+  readonly standing: ChannelStanding | null
 }
 
 /** A transaction that moved units of the token. */
@@ -37,8 +37,8 @@ export function failedAnswer(network: string, errorReason: string): Fields {
 }
 
 function answer({ network, payer, standing }: AnswerBasis, moved: Fields, extra: Fields): Fields {
-  const channelState = channelStateJson(standing)
-  return { success: true, ...moved, network, payer, extra: { ...extra, channelState } }
+  const shown = standing === null ? {} : { channelState: channelStateJson(standing) }
+  return { success: true, ...moved, network, payer, extra: { ...extra, ...shown } }
 }
 
 function movedJson({ transaction, amount }: Moved): Fields {

@@ -10,7 +10,7 @@ import { Till, type TillDependencies } from '../../../till.ts'
 import { answerOf, CallWork, takenCall, whyNotRunAgain } from '../../tab/call-work.ts'
 import type { HeldVoucher } from '../../tab/tab-call.ts'
 import { type ReceiptSigner, sealer } from '../../tab/tab-receipts.ts'
-import { type AnsweredTabRow, isTab, type TabCallRow, type TabStore } from '../../tab/tab-store.ts'
+import type { AnsweredTabRow, TabCallRow, TabStore } from '../../tab/tab-store.ts'
 import { type AcceptanceParts, type ChannelPrice, newChannelCall, pricedCall, whyNotTaken } from './acceptance.ts'
 import {
   type BesideVoucher,
@@ -27,11 +27,8 @@ import { ChargedVouchers } from './charged-vouchers.ts'
 import { checkChannel, isSignedOnChain } from './checks.ts'
 import { busy, chargedOf, Funding, isInUse, type Refunded } from './funding.ts'
 import { Sightings } from './sightings.ts'
-import type { ChannelTerms } from './terms.ts'
+import { type ChannelTerms, channelOffer } from './terms.ts'
 import type { ChannelStanding } from './wire.ts'
-
-/** A refund is mined within so long, or not at all. Younger ones are left to the claimer. */
-const REFUND_MS = 60_000
 
 /** What the rail of channels works with. */
 export interface ChannelRailDependencies extends Omit<TillDependencies<TabCallRow>, 'store'> {
@@ -43,6 +40,8 @@ export interface ChannelRailDependencies extends Omit<TillDependencies<TabCallRo
   readonly unclaimedMax: bigint
   /** Why the chain of the token cannot be used now, or null. */
   readonly closedBecause: () => string | null
+  /** Whether the operator takes no more calls from channels. What is open is still claimed and refunded. */
+  readonly isEnding: boolean
 }
 
 /** How a channel stands with its seller, and a voucher for what was charged and is not claimed; null without any. */
@@ -95,7 +94,11 @@ export class ChannelRail implements Rail<ChannelPaidCall, TabCallRow, ChannelIde
   }
 
   get closedBecause(): string | null {
-    return this.#deps.closedBecause()
+    return this.isEnding ? 'this node takes no more channels' : this.#deps.closedBecause()
+  }
+
+  get isEnding(): boolean {
+    return this.#deps.isEnding
   }
 
   identify({ payment, serviceId, request }: ChannelPaidCall): ChannelIdentity {
@@ -118,6 +121,10 @@ export class ChannelRail implements Rail<ChannelPaidCall, TabCallRow, ChannelIde
     if (!isSignedOnChain(payment)) this.#signed.add(payment)
     // The answer of a call that was taken costs no question.
     if (this.till.isRunning(identity.id) || (await this.#desk.get(identity.id)) !== undefined) return null
+    if (this.isEnding) {
+      const { scheme: got } = channelOffer(this.terms, 0n)
+      return fail(fault('pay/no-offer', { field: 'accepted.scheme', got, expected: 'exact' }))
+    }
     const price = pricedCall(this.#parts, order)
     if (!price.ok) return price
     if (this.#isInUse(identity)) return fail(busy(identity.channelId))
@@ -196,15 +203,6 @@ export class ChannelRail implements Rail<ChannelPaidCall, TabCallRow, ChannelIde
 
   whyNotResumed(call: TabCallRow, definition: ServiceDefinition): Fault | null {
     return whyNotRunAgain(call, definition)
-  }
-
-  /** A refund that the last run did not see end: the chain tells what became of it, but not while it may still be mined. */
-  async starting(): Promise<void> {
-    const { store, clock } = this.#deps
-    if (store.shared !== undefined) return
-    for (const row of await store.unclaimed())
-      if (!isTab(row) && row.refundAskedAtMs !== null && clock.now() - row.refundAskedAtMs >= REFUND_MS)
-        await store.mark(row.tabId, { refundAskedAtMs: null })
   }
 
   forget(): void {}

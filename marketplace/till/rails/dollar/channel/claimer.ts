@@ -11,7 +11,7 @@ import type { ChainOutcome, ChannelChain } from './chain.ts'
 import type { ChannelPayment, ChannelPaymentOf, ChannelState, ClaimRow } from './channel.ts'
 import { ChargedVouchers } from './charged-vouchers.ts'
 import { unclaimedMost } from './checks.ts'
-import { chargedOf } from './funding.ts'
+import { chargedOf, REFUND_MARK } from './funding.ts'
 import type { Sightings } from './sightings.ts'
 import type { ChannelTerms } from './terms.ts'
 
@@ -44,8 +44,6 @@ const LOOKS_PER_DELAY = 8
 const LOOKS_AT_ONCE = 8
 /** A channel whose claim the chain refused is left alone for so long at most. */
 const RETRY_MS = 30 * 60_000
-/** A refund of another replica that has not ended by then did not survive. */
-const REFUND_MS = 10 * 60_000
 
 /** A voucher as a payment. */
 type Promised = ChannelPaymentOf<'voucher'>
@@ -152,11 +150,12 @@ export class ChannelClaimer {
     if (this.#isOwed && !this.#stopped) await this.#settle()
   }
 
-  /** A refund that has not ended by now did not survive its replica. */
+  /** A refund that no replica sends any more: the next call asks the chain what became of it. */
   async #liftRefund({ tabId, refundAskedAtMs }: TabRow): Promise<void> {
-    const { store, clock } = this.#parts
-    if (refundAskedAtMs !== null && clock.now() - refundAskedAtMs > REFUND_MS)
-      await store.mark(tabId, { refundAskedAtMs: null })
+    const { store, clock, sightings } = this.#parts
+    if (refundAskedAtMs === null || clock.now() - refundAskedAtMs <= REFUND_MARK.keptMs) return
+    sightings.doubt(tabId)
+    await store.mark(tabId, { refundAskedAtMs: null })
   }
 
   #isOurs({ voucher }: TabRow): boolean {

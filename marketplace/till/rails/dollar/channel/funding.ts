@@ -31,6 +31,11 @@ export interface Refunded extends Moved {
 export const CHANNEL_MOVES = { most: 30, withinMs: 3_600_000, namesMax: 10_000 }
 /** Deposits and refunds that may be under way at once. */
 export const MOVES_UNDER_WAY_MAX = 32
+/**
+ * A channel with a refund under way is marked, and takes no calls. The replica that sends the refund renews the mark; it may have to wait for
+ * other transactions. Once it has not for so long, the refund has been mined, or did not survive its replica.
+ */
+export const REFUND_MARK = { renewedMs: 60_000, keptMs: 10 * 60_000 } as const
 /** Looks at a channel whose transaction ended unknown, and the pause before each. */
 const LOOKS = 6
 const LOOK_MS = 2_000
@@ -108,7 +113,8 @@ export class Funding {
     const { channels, store, sightings } = this.#parts
     const channelId = payment.voucher.channelId as TxId
     const claims = charged > state.totalClaimed ? [rowOf(payment, charged)] : []
-    const outcome = await channels.refund({ payment, amount, refundNonce: state.refundNonce, claims })
+    const order = { payment, amount, refundNonce: state.refundNonce, claims }
+    const outcome = await this.#marked(channelId, () => channels.refund(order))
     const moved = outcome.is === 'done' ? this.#seen(channelId, outcome) : null
     const isDone = ({ refundNonce }: ChannelState): boolean => refundNonce > state.refundNonce
     // A refund that was undone may have been sent by another party, who took its signature out of a transaction.
@@ -130,6 +136,27 @@ export class Funding {
     const { transaction = null } = outcome as { readonly transaction: string | null }
     const gone = moved ?? { transaction: transaction ?? '', amount: state.balance - now.balance }
     return ok({ ...gone, charged, state: now })
+  }
+
+  /** Keeps the mark of a refund young while it is sent. */
+  async #marked<T>(channelId: TxId, work: () => Promise<T>): Promise<T> {
+    const { store, clock, timers } = this.#parts
+    let renewal: Promise<unknown> = Promise.resolve()
+    let cancel = (): void => {}
+    const renewLater = (): void => {
+      cancel = timers.after(REFUND_MARK.renewedMs, () => {
+        // A store that is away is tried again; one that is broken says so at the next write.
+        renewal = store.mark(channelId, { refundAskedAtMs: clock.now() }).catch(() => {})
+        renewLater()
+      })
+    }
+    renewLater()
+    try {
+      return await work()
+    } finally {
+      cancel()
+      await renewal
+    }
   }
 
   #seen(channelId: string, { transaction, amount, state }: Extract<ChainOutcome<ChannelMove>, { is: 'done' }>): Moved {

@@ -1,6 +1,15 @@
 import { isChatText } from '../../../../marketplace/services/text/chat-line.ts'
 import { isSameReceipt } from './tab-receipts.ts'
-import type { CallNote, MoveNote, OpeningNote, StopNote, TabEvidence, TabNote, TabReceiptJson } from './tab-types.ts'
+import type {
+  CallNote,
+  MoveNote,
+  OpeningNote,
+  StopNote,
+  TabEvidence,
+  TabNote,
+  TabPrices,
+  TabReceiptJson,
+} from './tab-types.ts'
 
 /** Number of the first call of a tab. */
 const SEQ_FIRST = 1
@@ -39,6 +48,8 @@ export class TabBook {
   readonly unresolved = new Map<string, CallNote>()
   /** Receipts by their number. */
   readonly receipts = new Map<number, TabReceiptJson>()
+  /** Prices of services by the chain, as this client knew them first. */
+  readonly prices = new Map<string, bigint>()
   /** What the first call of a service that was answered cost at most. A price that was only offered is none. */
   readonly firstPrices = new Map<string, bigint>()
   readonly #bySeq = new Map<number, TabReceiptJson>()
@@ -184,6 +195,10 @@ export class TabBook {
       case 'opening':
         this.opening ??= note
         if (note.tx !== null) this.isSettled = true
+        this.#price(note.prices ?? {})
+        break
+      case 'prices':
+        this.#price(note.prices)
         break
       case 'fund':
         if (!this.#refused.has(note.txId))
@@ -215,6 +230,11 @@ export class TabBook {
         this.isOver = true
         break
     }
+  }
+
+  #price(prices: TabPrices): void {
+    for (const [serviceId, price] of Object.entries(prices))
+      if (!this.prices.has(serviceId)) this.prices.set(serviceId, BigInt(price))
   }
 
   #refuse(context: string, code: string): void {

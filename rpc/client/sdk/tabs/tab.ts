@@ -427,7 +427,7 @@ export class Tab implements TabShape {
 
   async #askToClose(): Promise<string | null | undefined> {
     const [called] = this.#core.book.firstPrices.keys()
-    const serviceId = called ?? must(await this.#core.purse.chain.agent(this.agentId)).services[0]
+    const serviceId = called ?? [...must(await this.#core.purse.chain.agent(this.agentId)).prices.keys()][0]
     if (serviceId === undefined) return undefined
     return this.#core.seller.refund(this.tabId, serviceId, await this.#core.key()).catch(() => undefined)
   }

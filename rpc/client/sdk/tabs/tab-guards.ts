@@ -12,7 +12,7 @@ import { Lanes } from './lanes.ts'
 import { KEY_UNKNOWN } from './tab-book.ts'
 import type { TabRecordView } from './tab-chain.ts'
 import type { TabCore } from './tab-core.ts'
-import { TabStoppedError } from './tab-errors.ts'
+import { TAB_BEHIND, TAB_STOPPED, TabStoppedError } from './tab-errors.ts'
 import type { CallNote } from './tab-types.ts'
 import type { TabOffer } from './tab-wire.ts'
 
@@ -58,7 +58,8 @@ export class TabGuards {
     if (stopped?.code === KEY_UNKNOWN) throw new FarthingError(stopped.reason, { code: KEY_UNKNOWN })
     if (stopped !== null)
       throw new TabStoppedError(`this tab is stopped: ${stopped.reason}`, {
-        ...{ code: 'tab_stopped', evidence: stopped.evidence },
+        code: stopped.code === TAB_BEHIND ? TAB_BEHIND : TAB_STOPPED,
+        evidence: stopped.evidence,
       })
     if (this.#core.book.isOver || this.#core.record === null)
       throw new FarthingError('this tab has ended', { code: 'tab_ended' })

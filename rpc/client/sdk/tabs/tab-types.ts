@@ -152,7 +152,7 @@ export interface TabJournal {
 }
 
 /**
- * What shows that a seller did not keep to a tab. Any reader can check it who has the record of the tab, or, after
+ * What shows that a seller did not keep to a tab: no honest one could have signed it, whatever was lost or late. Any reader can check it who has the record of the tab, or, after
  * its end, its opening: `receiptKey` signed the receipts, `voucherKey` the voucher.
  */
 export interface TabEvidence {
@@ -160,8 +160,6 @@ export interface TabEvidence {
     | 'two receipts for one number'
     | 'two receipts for one call'
     | 'sums that do not add up'
-    | 'more charged than asked'
-    | 'older than its own receipt'
     | 'a claim that its receipts contradict'
     | 'a receipt that does not fit its call'
   readonly genesis: string

@@ -311,7 +311,7 @@ export class AgentClient {
     const read = readTabOffer({ accepts: [offer] }, this.#facts)
     if (read === undefined)
       throw new PaymentRequiredError('this is no offer of tabs that this client understands', { code: 'no_tab_offer' })
-    const tab = await this.#tabs.forOffer(read)
+    const tab = await this.#tabs.forOffer(read, request)
     const call: CallNote = await tab.voucherFor(read, request, maxUnits)
     const { floor } = tab
     return {

@@ -78,7 +78,7 @@ describe('limits', () => {
       void request
       return world.seller.terms(service, 'tab_ceiling_low', tab.tabId)
     }
-    await tab.call(ECHO, 'a')
+    await tab.call(ECHO, 'a', { maxPrice: '0.02' })
     expect((await tab.state()).charged).toBe(PRICE)
     world.seller.prices.set(ECHO, 2_400_000n)
     await caught(tab.call(ECHO, 'b'))

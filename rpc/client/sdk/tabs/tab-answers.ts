@@ -1,6 +1,5 @@
 import { taggedHashHex } from '../../../../consensus/crypto/hash.ts'
 import { ZERO_HEX_32 } from '../../../../consensus/primitives/bytes.ts'
-import type { Hash } from '../../../../consensus/primitives/ids.ts'
 import { encodeText } from '../../../../consensus/primitives/text.ts'
 import { isChatText } from '../../../../marketplace/services/text/chat-line.ts'
 import { fieldsOf, type NodeAnswer } from '../../http.ts'
@@ -9,10 +8,11 @@ import { receiptOf } from '../receipts.ts'
 import { errorOfAnswer } from '../refusals.ts'
 import { interrupted } from '../settling.ts'
 import type { CallResult, Receipt, VerifiedReceipt } from '../shapes.ts'
+import type { Disbelief } from './tab-book.ts'
 import type { TabCore } from './tab-core.ts'
-import { NotChargedError, TabStoppedError } from './tab-errors.ts'
+import { NotChargedError, TAB_STOPPED, TabStoppedError } from './tab-errors.ts'
 import type { CallPrice, TabGuards } from './tab-guards.ts'
-import { type Disbelief, disbeliefOf, moreThanAsked, type TabFloor } from './tab-judge.ts'
+import { disbeliefOf, moreThanAsked, type TabFloor } from './tab-judge.ts'
 import { isReceiptOf, readReceipt } from './tab-receipts.ts'
 import type { CallNote, TabReceiptJson } from './tab-types.ts'
 import { nextPriceIn, readTabOffer, type SaidState } from './tab-wire.ts'
@@ -34,30 +34,28 @@ export class TabAnswers {
     this.#guards = guards
   }
 
-  /** Checks and notes the receipt of a call. Errors: `NotChargedError`, and `VerificationError` with the tab stopped. */
-  async accept<R>(call: CallNote, { status, body, settled = {} }: NodeAnswer, isSeen = true): Promise<CallResult<R>> {
+  /**
+   * Checks and notes the receipt of a call. `isHearsay`: another client brings it, and its result was not seen. Errors:
+   * `NotChargedError`, and `VerificationError`, with the tab stopped unless a server on the way may be to blame.
+   */
+  async accept<R>(
+    call: CallNote,
+    { status, body, settled = {} }: NodeAnswer,
+    isHearsay = false,
+  ): Promise<CallResult<R>> {
     const receipt = readReceipt(fieldsOf(body.receipt).tab)
     const answer = { result: body.result as R, receipt: receiptOf(body) }
     const { network } = this.#core
     const isSigned = receipt !== undefined && (await isReceiptOf(network, this.#core.receiptKey, receipt))
     if (receipt === undefined || !isSigned) {
-      const reason = 'an answer came without a receipt of the seller'
-      await this.#core.stop({ reason, kind: null }, null)
-      throw this.#unverified(call, answer, reason)
+      const told = { reason: 'an answer came without a receipt of the seller', proof: null }
+      throw await this.#unverified(call, answer, { ...told, isHearsay })
     }
-    // A receipt of another call of this client, as a cache on the way would give it, is no answer to this one.
-    if (receipt.context !== call.context && this.#core.book.hasCalled(receipt.context))
-      throw interrupted(this.#core.payment(call))
-    const wrong = misfitOf(call, receipt, isSeen ? { result: body.result } : null)
-    if (wrong !== null) {
-      const kind = 'a receipt that does not fit its call'
-      await this.#core.stop(
-        { reason: wrong, kind },
-        this.#core.evidence(kind, [receipt], { call: { ...call, secret: '' } }),
-      )
-      throw this.#unverified(call, answer, wrong)
-    }
-    await this.#checkAgainstOthers(call, receipt, answer)
+    // A receipt of another call, as a cache or a server on the way would give it, is no answer to this one.
+    if (!isOf(call, receipt)) this.#unclear(call)
+    const wrong =
+      this.#misfit(call, receipt, isHearsay ? null : { result: body.result }) ?? (await this.#contradiction(receipt))
+    if (wrong !== null) throw await this.#unverified(call, answer, { ...wrong, isHearsay })
     const isNew = this.#core.book.receiptOf(receipt.seq) === undefined
     if (isNew) await this.#keep(call, receipt)
     this.#core.book.file(receipt)
@@ -80,15 +78,20 @@ export class TabAnswers {
     try {
       await this.#core.purse.keep({ what: 'receipt', tabId: this.#core.tabId, receipt })
     } catch {
-      throw interrupted(this.#core.payment(call))
+      this.#unclear(call)
     }
   }
 
   /**
-   * A refusal: the call was not served. The price at which to try again, or null if there is no use. Errors:
-   * `TabStoppedError` if what the seller says of the tab cannot be believed.
+   * A refusal: the call was not served. The price at which to try again, or null if there is no use. `isHearsay`: another
+   * server may have said it, who can have the voucher served and give an old state. Errors: `TabStoppedError` if what the
+   * seller says of the tab cannot be believed.
    */
-  async refused(call: CallNote, { status, body }: NodeAnswer, floor: TabFloor): Promise<CallPrice | null> {
+  async refused(
+    call: CallNote,
+    { status, body }: NodeAnswer,
+    { floor, isHearsay = false }: { readonly floor: TabFloor; readonly isHearsay?: boolean },
+  ): Promise<CallPrice | null> {
     const code = typeof body.code === 'string' ? body.code : 'refused'
     if (code === RESULT_EXPIRED) {
       await this.#fetchLost(call)
@@ -99,37 +102,52 @@ export class TabAnswers {
     if (offer !== undefined) this.#guards.checkOffer(offer)
     const said = offer?.state ?? null
     // A seller that has judged the voucher says how the tab stands, or why there is none. Other terms may come from between.
-    if (status === 402 && said === null && !code.startsWith('tab_')) throw interrupted(this.#core.payment(call))
+    if (status === 402 && said === null && !code.startsWith('tab_')) this.#unclear(call)
     if (said !== null) {
       // Another process with the same notes may have taken the number.
       await this.#core.reload()
-      const disbelief = await this.judge(said, floor, false)
-      if (disbelief !== null) await this.#stopAndThrow(disbelief, said)
-      this.#skipTo(said)
-      if (await this.#wasServed(call, said)) return null
+      const { at, disbelief } = isHearsay
+        ? { at: said, disbelief: await this.#disbelief(said, floor, false) }
+        : await this.judge(said, floor, false).catch(() => this.#unclear(call))
+      if (disbelief !== null) await this.#disbelieve(call, { ...disbelief, isHearsay })
+      this.#core.book.skipTo(isHearsay ? (at.voucher?.seq ?? 0) + 1 : this.believed(at, this.#core.book.nextSeq))
+      if (await this.#wasServed(call, at, isHearsay)) return null
     }
-    await this.#core.purse.keep({ what: 'refused', tabId: this.#core.tabId, context: call.context, code })
-    this.#core.book.refuse(call, code)
+    if (isHearsay) this.#core.book.doubt(call)
+    else {
+      await this.#core.purse.keep({ what: 'refused', tabId: this.#core.tabId, context: call.context, code })
+      this.#core.book.refuse(call, code)
+    }
     if (offer === undefined || said === null || offer.serviceId !== call.serviceId) return null
     if (!offer.available) return null
     if (!isChatText(call.request)) this.#guards.learn(offer)
     return { amount: offer.amount, usd: offer.usd }
   }
 
-  /** Why a state is not believed; null if it is. */
-  judge(said: SaidState, floor: TabFloor, anyCharge: boolean): Promise<Disbelief | null> {
+  /**
+   * The state to go on from, and why it is not believed; null if it is. One that is older than a receipt may have come late:
+   * then the seller is asked once more. Errors: those of its node.
+   */
+  async judge(
+    said: SaidState,
+    floor: TabFloor,
+    anyCharge: boolean,
+  ): Promise<{ readonly at: SaidState; readonly disbelief: Disbelief | null }> {
+    const first = { at: said, disbelief: await this.#disbelief(said, floor, anyCharge) }
+    if (first.disbelief === null || !('code' in first.disbelief)) return first
+    const at = await this.#core.seller.state(this.#core.tabId, await this.#core.key())
+    await this.#core.reload()
+    return at === null ? first : { at, disbelief: await this.#disbelief(at, floor, anyCharge) }
+  }
+
+  #disbelief(said: SaidState, floor: TabFloor, anyCharge: boolean): ReturnType<typeof disbeliefOf> {
     const { tabId } = this.#core
     const { network } = this.#core
     const basis = { network, tabId, voucherKey: this.#core.opening.voucherKey, receiptKey: this.#core.receiptKey }
     return disbeliefOf(said, this.#core.book, { basis, floor, anyCharge })
   }
 
-  /** Numbers of calls are far apart only in the word of a seller that wants to use them up. */
-  #skipTo(said: SaidState): void {
-    this.#core.book.skipTo(this.believed(said, this.#core.book.nextSeq))
-  }
-
-  /** The seller's next number, if it is not far above one that is known. */
+  /** The seller's next number, if it is not far above one that is known: else it wants to use the numbers up. */
   believed({ nextSeq, lastReceipt }: SaidState, known: number): number {
     return Math.min(nextSeq, Math.max(known, lastReceipt?.n ?? 0) + SEQ_AHEAD_MAX)
   }
@@ -147,27 +165,34 @@ export class TabAnswers {
   }
 
   /** A second look at the journal: another process with the same notes may have made calls. */
-  async #checkAgainstOthers(
-    call: CallNote,
-    receipt: TabReceiptJson,
-    answer: { readonly result: unknown; readonly receipt: Receipt },
-  ): Promise<void> {
-    if (this.#core.book.contradiction(receipt) === null) return
+  async #contradiction(receipt: TabReceiptJson): Promise<Disbelief | null> {
+    if (this.#core.book.contradiction(receipt) === null) return null
     await this.#core.reload()
-    const found = this.#core.book.contradiction(receipt)
-    if (found === null) return
-    await this.#core.stop({ reason: found.kind, kind: found.kind }, this.#core.evidence(found.kind, found.with, null))
-    throw this.#unverified(call, answer, found.kind)
+    return this.#core.book.contradiction(receipt)
   }
 
-  #unverified(
+  /** Why a receipt of a call does not fit it. What a seller offered and answered is not signed, so it proves little. */
+  #misfit(call: CallNote, receipt: TabReceiptJson, answer: { readonly result: unknown } | null): Disbelief | null {
+    const reason = misfitOf(call, receipt, answer)
+    if (reason === null) return null
+    const { charged, cumulative } = receipt
+    const isAbove = BigInt(charged) > BigInt(call.amount) && BigInt(cumulative) > this.#core.book.signed
+    const isProven = isBrokenFailure(receipt) || isAbove
+    const said = { call: { ...call, secret: '' } }
+    return { reason, proof: isProven ? { kind: 'a receipt that does not fit its call', receipts: [receipt], said } : null }
+  }
+
+  /** What came is not what was paid for. */
+  async #unverified(
     call: CallNote,
     answer: { readonly result: unknown; readonly receipt: Receipt },
-    reason: string,
-  ): VerificationError {
+    wrong: Disbelief & { readonly isHearsay: boolean },
+  ): Promise<VerificationError> {
+    const isStopped = !wrong.isHearsay || wrong.proof !== null
+    if (isStopped) await this.#core.stop(wrong)
     const verified = { ok: false, failed: ['receiptMatches'], checks: { ...VERIFIED.checks, receiptMatches: false } }
     const payment = this.#core.payment(call)
-    const message = `the answer does not verify: ${reason}; the tab is stopped, close it`
+    const message = `the answer does not verify: ${wrong.reason}${isStopped ? '; the tab is stopped, close it' : ''}`
     return new VerificationError(message, { code: 'unverified', status: 200, ...answer, payment, verified })
   }
 
@@ -175,18 +200,18 @@ export class TabAnswers {
    * Whether a refused call was served before, as where its answer was lost and its result is deleted by now. Then what the
    * seller says was charged is only explained by it, and the seller has its receipt.
    */
-  async #wasServed(call: CallNote, said: SaidState): Promise<boolean> {
+  async #wasServed(call: CallNote, said: SaidState, isHearsay: boolean): Promise<boolean> {
     if (said.charged <= this.#core.book.boundWithout(call) && said.lastReceipt?.context !== call.context) return false
     await this.#fetchLost(call)
     if (this.#core.book.receiptOf(call.seq)?.context === call.context) return true
     if (said.charged <= this.#core.book.boundWithout(call)) return false
     const reason = `it charged ${said.charged}, and has no receipts for it`
-    return this.#stopAndThrow(moreThanAsked(said, this.#core.book, reason), said)
+    return this.#disbelieve(call, { ...moreThanAsked(said, this.#core.book, reason), isHearsay })
   }
 
   /** Notes the receipt of an own call whose answer was lost. */
   async #fileLost(call: CallNote, receipt: TabReceiptJson): Promise<void> {
-    if (misfitOf(call, receipt, null) !== null) return
+    if (!isOf(call, receipt) || misfitOf(call, receipt, null) !== null) return
     const { network } = this.#core
     if (
       !(await isReceiptOf(network, this.#core.receiptKey, receipt)) ||
@@ -197,11 +222,17 @@ export class TabAnswers {
     this.#core.book.file(receipt)
   }
 
-  async #stopAndThrow(disbelief: Disbelief, said: SaidState): Promise<never> {
-    await this.#core.stop(disbelief, null, said)
-    const { stopped } = this.#core.book
+  #unclear(call: CallNote): never {
+    throw interrupted(this.#core.payment(call))
+  }
+
+  /** What a server on the way may have said stops nothing, unless the seller signed it. */
+  async #disbelieve(call: CallNote, disbelief: Disbelief & { readonly isHearsay: boolean }): Promise<never> {
+    if (disbelief.isHearsay && disbelief.proof === null) this.#unclear(call)
+    await this.#core.stop(disbelief)
+    const { code = TAB_STOPPED, evidence = null } = this.#core.book.stopped ?? {}
     const message = `not believed: ${disbelief.reason}. Nothing more is signed for this tab; close it`
-    throw new TabStoppedError(message, { code: 'tab_stopped', evidence: stopped?.evidence ?? null })
+    throw new TabStoppedError(message, { code, evidence })
   }
 }
 
@@ -215,14 +246,23 @@ const VERIFIED: VerifiedReceipt = {
   },
 }
 
-/** Why a receipt is not of a call and its answer. Null if it is. An answer that was not seen is null, and is not compared. */
+/** Whether a receipt is of a call. */
+function isOf(call: CallNote, { tabId, seq, context }: TabReceiptJson): boolean {
+  return tabId === call.tabId && seq === call.seq && context === call.context
+}
+
+/** A failed call costs nothing and has no result. */
+function isBrokenFailure({ outcome, charged, resultHash }: TabReceiptJson): boolean {
+  return outcome === 1 && (charged !== '0' || resultHash !== ZERO_HEX_32)
+}
+
+/** Why a receipt does not fit its call and the answer. Null if it is. An answer that was not seen is null, and is not compared. */
 function misfitOf(call: CallNote, receipt: TabReceiptJson, answer: { readonly result: unknown } | null): string | null {
-  const { tabId, seq, serviceId, context, charged, outcome, resultHash } = receipt
-  if (tabId !== call.tabId || seq !== call.seq) return 'the receipt is of another call'
-  if (serviceId !== call.serviceId || context !== (call.context as Hash)) return 'the receipt is of another request'
+  const { serviceId, charged, outcome, resultHash } = receipt
+  if (serviceId !== call.serviceId) return 'the receipt is of another service'
   if (BigInt(charged) > BigInt(call.amount)) return 'the receipt charges more than the call was offered for'
-  if (outcome === 1) return charged === '0' && resultHash === ZERO_HEX_32 ? null : 'the receipt charges a failed call'
-  if (answer === null) return null
+  if (isBrokenFailure(receipt)) return 'the receipt charges a failed call'
+  if (outcome === 1 || answer === null) return null
   const { result } = answer
   const isItsResult = result !== undefined && taggedHashHex('result', encodeText(JSON.stringify(result))) === resultHash
   return isItsResult ? null : 'the receipt is of another result'

@@ -1,6 +1,15 @@
 import { isChatText } from '../../../../marketplace/services/text/chat-line.ts'
 import { isSameReceipt } from './tab-receipts.ts'
-import type { CallNote, MoveNote, OpeningNote, StopNote, TabEvidence, TabNote, TabReceiptJson } from './tab-types.ts'
+import type {
+  CallNote,
+  MoveNote,
+  OpeningNote,
+  StopNote,
+  TabEvidence,
+  TabNote,
+  TabPrices,
+  TabReceiptJson,
+} from './tab-types.ts'
 
 /** Number of the first call of a tab. */
 const SEQ_FIRST = 1
@@ -14,8 +23,23 @@ const SEQ_SPREAD_MAX = 200
 /** Code of a stop: the tab was found on the chain, and the wallet cannot derive its voucher key. */
 export const KEY_UNKNOWN = 'key_unknown'
 
+const BROKEN_SUMS = 'sums that do not add up'
+
 /** Code of a number that another call has. It is not free again. */
 const SEQ_USED = 'tab_seq_used'
+
+/** Receipts that no honest seller could have signed, and what is wrong with them. */
+export interface Proof {
+  readonly kind: TabEvidence['kind']
+  readonly receipts: readonly TabReceiptJson[]
+  readonly said?: TabEvidence['said']
+}
+
+/** Why a word of a seller is not believed. Without a proof the seller may have done no wrong. */
+export interface Disbelief {
+  readonly reason: string
+  readonly proof: Proof | null
+}
 
 /** What a client knows of one tab, from its notes in their order. Knows nothing of chain, seller or time. */
 export class TabBook {
@@ -39,11 +63,14 @@ export class TabBook {
   readonly unresolved = new Map<string, CallNote>()
   /** Receipts by their number. */
   readonly receipts = new Map<number, TabReceiptJson>()
+  /** Prices of services by the chain, as this client knew them first. */
+  readonly prices = new Map<string, bigint>()
   /** What the first call of a service that was answered cost at most. A price that was only offered is none. */
   readonly firstPrices = new Map<string, bigint>()
   readonly #bySeq = new Map<number, TabReceiptJson>()
   readonly #contexts = new Set<string>()
   readonly #free = new Set<number>()
+  readonly #doubted = new Set<number>()
   #nextSeq = SEQ_FIRST
   #resolved = 0n
   #receiptsMax = 0
@@ -67,18 +94,30 @@ export class TabBook {
 
   /** The most that calls without an answer may be charged. */
   get pending(): bigint {
-    return [...this.unresolved.values()].reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+    return this.#pendingWithout(null)
   }
 
   /** The most that the seller may say was charged. */
   get bound(): bigint {
-    const { charged, ceiling } = this.base
-    return this.charged + this.pending + (ceiling > charged ? ceiling - charged : 0n)
+    return this.#boundWithout(null)
   }
 
   /** The most that the seller may say was charged if it did not serve a call. */
-  boundWithout({ context, amount }: CallNote): bigint {
-    return this.unresolved.has(context) ? this.bound - BigInt(amount) : this.bound
+  boundWithout({ context }: CallNote): bigint {
+    return this.#boundWithout(context)
+  }
+
+  #boundWithout(context: string | null): bigint {
+    const { charged, ceiling } = this.base
+    return this.charged + this.#pendingWithout(context) + (ceiling > charged ? ceiling - charged : 0n)
+  }
+
+  /** Of calls with one number only one can be served. */
+  #pendingWithout(left: string | null): bigint {
+    const dearest = new Map<number, bigint>()
+    for (const { seq, context, amount } of this.unresolved.values())
+      if (context !== left && BigInt(amount) > (dearest.get(seq) ?? 0n)) dearest.set(seq, BigInt(amount))
+    return [...dearest.values()].reduce((sum, amount) => sum + amount, 0n)
   }
 
   get nextSeq(): number {
@@ -117,7 +156,8 @@ export class TabBook {
     const needed = this.bound + amount
     if (needed > deposit) return null
     const lowest = Math.min(...this.#free)
-    const seq = this.#nextSeq - lowest > SEQ_SPREAD_MAX ? lowest : this.#nextSeq
+    const [doubted] = this.#doubted
+    const seq = doubted ?? (this.#nextSeq - lowest > SEQ_SPREAD_MAX ? lowest : this.#nextSeq)
     if (seq > SEQ_LAST) return null
     return { seq, ceiling: needed > this.signed ? needed : this.signed }
   }
@@ -142,6 +182,14 @@ export class TabBook {
     this.#refuse(context, code)
   }
 
+  /**
+   * A call that another server says was refused. That server may have taken the voucher to the seller. The next call gets its
+   * number, so that only one of them can be served.
+   */
+  doubt({ seq }: CallNote): void {
+    if (!this.#bySeq.has(seq)) this.#doubted.add(seq)
+  }
+
   /** A receipt that is on the disk. */
   file(receipt: TabReceiptJson): void {
     this.#receipt(receipt)
@@ -152,25 +200,26 @@ export class TabBook {
     return this.#bySeq.get(seq)
   }
 
-  /** What is wrong with a receipt that the seller signed, as {@link TabEvidence} names it. Null if it fits all others. */
-  contradiction(
-    receipt: TabReceiptJson,
-  ): { readonly kind: TabEvidence['kind']; readonly with: TabReceiptJson[] } | null {
+  /** What is wrong with a receipt that the seller signed. Null if it fits all others. */
+  contradiction(receipt: TabReceiptJson): Disbelief | null {
     const { n, seq, charged, cumulative } = receipt
     const same = this.receipts.get(n)
-    if (same !== undefined && !isSameReceipt(same, receipt))
-      return { kind: 'two receipts for one number', with: [same, receipt] }
+    if (same !== undefined && !isSameReceipt(same, receipt)) return proven('two receipts for one number', same, receipt)
     const ofCall = this.#bySeq.get(seq)
-    if (ofCall !== undefined && ofCall.n !== n) return { kind: 'two receipts for one call', with: [ofCall, receipt] }
+    if (ofCall !== undefined && ofCall.n !== n) return proven('two receipts for one call', ofCall, receipt)
     const [before, after] = [this.#sumAt(n - 1), this.receipts.get(n + 1)]
-    const others = [this.receipts.get(n - 1), receipt, after].filter((each) => each !== undefined)
-    const isBroken =
-      (before !== undefined && BigInt(cumulative) !== before + BigInt(charged)) ||
-      (after !== undefined && BigInt(after.cumulative) !== BigInt(cumulative) + BigInt(after.charged))
-    if (isBroken) return { kind: 'sums that do not add up', with: others }
+    if (after !== undefined && BigInt(after.cumulative) !== BigInt(cumulative) + BigInt(after.charged))
+      return proven(BROKEN_SUMS, receipt, after)
+    if (before !== undefined && BigInt(cumulative) !== before + BigInt(charged)) {
+      const last = this.receipts.get(n - 1)
+      if (last !== undefined) return proven(BROKEN_SUMS, last, receipt)
+      // Only the first receipt shows it alone: the sum before another one is known by the seller's word.
+      return n === 1 ? proven(BROKEN_SUMS, receipt) : { reason: BROKEN_SUMS, proof: null }
+    }
     const call = this.unresolved.get(receipt.context)
     const most = call === undefined ? this.bound : this.boundWithout(call) + BigInt(charged)
-    return BigInt(cumulative) > most ? { kind: 'more charged than asked', with: [receipt] } : null
+    // Calls of another copy of the wallet are charged as well.
+    return BigInt(cumulative) > most ? { reason: 'more charged than asked', proof: null } : null
   }
 
   #sumAt(n: number): bigint | undefined {
@@ -184,6 +233,10 @@ export class TabBook {
       case 'opening':
         this.opening ??= note
         if (note.tx !== null) this.isSettled = true
+        this.#price(note.prices ?? {})
+        break
+      case 'prices':
+        this.#price(note.prices)
         break
       case 'fund':
         if (!this.#refused.has(note.txId))
@@ -217,6 +270,11 @@ export class TabBook {
     }
   }
 
+  #price(prices: TabPrices): void {
+    for (const [serviceId, price] of Object.entries(prices))
+      if (!this.prices.has(serviceId)) this.prices.set(serviceId, BigInt(price))
+  }
+
   #refuse(context: string, code: string): void {
     this.funds.delete(context)
     this.#refused.add(context)
@@ -232,6 +290,7 @@ export class TabBook {
     this.#contexts.add(context)
     if (!this.#bySeq.has(seq) && !this.#refused.has(context)) this.unresolved.set(context, call)
     this.#free.delete(seq)
+    this.#doubted.delete(seq)
     this.skipTo(seq + 1)
     // A draft has no signature yet, and may never get one.
     if (signature !== '' && BigInt(ceiling) > this.signed) this.signed = BigInt(ceiling)
@@ -251,6 +310,7 @@ export class TabBook {
         this.firstPrices.set(serviceId, BigInt(amount))
     }
     this.#free.delete(receipt.seq)
+    this.#doubted.delete(receipt.seq)
     if (receipt.n > this.base.receipts) this.#resolved += BigInt(receipt.charged)
   }
 
@@ -258,6 +318,10 @@ export class TabBook {
     const behind = [...this.receipts.values()].filter(({ n }) => n > this.base.receipts)
     return behind.reduce((sum, { charged }) => sum + BigInt(charged), 0n)
   }
+}
+
+function proven(kind: Proof['kind'], ...receipts: readonly TabReceiptJson[]): Disbelief {
+  return { reason: kind, proof: { kind, receipts } }
 }
 
 /** Tells notes of one tab apart. */

@@ -1,3 +1,4 @@
+import { parseAmount } from '../../../../consensus/primitives/amount.ts'
 import { isHex, ZERO_HEX_32 } from '../../../../consensus/primitives/bytes.ts'
 import { fault } from '../../../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../../../consensus/primitives/result.ts'
@@ -38,8 +39,10 @@ export interface TermsView {
 /** An agent. */
 export interface AgentTermsView {
   readonly payout: string
-  /** Ids of its services. */
-  readonly services: readonly string[]
+  /** Prices of its services in the registry, by their ids, in millionths of a dollar. */
+  readonly prices: ReadonlyMap<string, bigint>
+  /** Whether these are all its services. */
+  readonly isWhole: boolean
   /** Null if it takes no new tabs. */
   readonly terms: TermsView | null
 }
@@ -57,6 +60,7 @@ export interface ClaimView {
 }
 
 const PAGE = 100
+const USD_DECIMALS = 6
 /** Most pages of a list that a client reads. */
 const PAGES_MAX = 1_000
 
@@ -89,9 +93,11 @@ export class TabChain {
     return this.#agreed(`the tab ${tabId}`, (node) => this.#tabAt(node, tabId), fieldsOf)
   }
 
-  /** Payout, services and terms of an agent. Errors: `nodes_disagree`. */
+  /** Payout, prices and terms of an agent. Errors: `nodes_disagree`. */
   agent(agentId: string): Promise<Result<AgentTermsView>> {
-    const facts = ({ payout, terms }: AgentTermsView): Fields => ({ payout, ...terms })
+    const facts = ({ payout, terms, prices }: AgentTermsView): Fields => {
+      return { payout, ...terms, ...Object.fromEntries([...prices].map(([id, price]) => [`price of ${id}`, price])) }
+    }
     return this.#agreed(`the agent ${agentId}`, (node) => agentAt(node, agentId), facts)
   }
 
@@ -176,10 +182,16 @@ async function agentAt(node: NodeClient, agentId: string): Promise<Result<AgentT
   if (!body.ok) return body
   const listed = await node.document(`${path}/tabs?limit=1`)
   if (!listed.ok) return listed
-  const { payout, services } = fieldsOf(body.value.agent)
+  const { payout, services, truncated } = fieldsOf(body.value.agent)
   if (typeof payout !== 'string') return misunderstood(path)
-  const sold = Array.isArray(services) ? services.map((each) => textOf(fieldsOf(each).serviceId, '')) : []
-  return ok({ payout, services: sold.filter((id) => id !== ''), terms: termsIn(fieldsOf(listed.value.terms)) })
+  const prices = new Map(Array.isArray(services) ? services.flatMap((each) => pricesIn(fieldsOf(each))) : [])
+  return ok({ payout, prices, isWhole: truncated !== true, terms: termsIn(fieldsOf(listed.value.terms)) })
+}
+
+/** Nothing where a service has no price that can be read. */
+function pricesIn({ serviceId, priceUsd }: Fields): readonly (readonly [string, bigint])[] {
+  const price = parseAmount(textOf(priceUsd, ''), USD_DECIMALS)
+  return typeof serviceId === 'string' && price.ok ? [[serviceId, price.value]] : []
 }
 
 /** Names of what two nodes do not say alike. */

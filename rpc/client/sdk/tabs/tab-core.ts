@@ -4,15 +4,14 @@ import { FarthingError, PaymentMismatchError } from '../errors.ts'
 import { checkGiven, invalid, KIND } from '../options.ts'
 import { must } from '../refusals.ts'
 import type { Payment } from '../shapes.ts'
-import type { TabBook } from './tab-book.ts'
+import type { Disbelief, Proof, TabBook } from './tab-book.ts'
 import type { TabRecordView } from './tab-chain.ts'
-import type { Disbelief } from './tab-judge.ts'
+import { TAB_STOPPED } from './tab-errors.ts'
 import { type TabKey, tabKeyOf } from './tab-key.ts'
 import type { TabPurse } from './tab-purse.ts'
 import { seedOf } from './tab-seeds.ts'
 import { signingNetworkOf, TabSeller } from './tab-seller.ts'
-import type { CallNote, OpeningNote, TabEvidence, TabReceiptJson, TabStanding } from './tab-types.ts'
-import type { SaidState } from './tab-wire.ts'
+import type { CallNote, OpeningNote, TabEvidence, TabStanding } from './tab-types.ts'
 
 /** What all parts of one tab share: its notes, its seller, its key, and its record on the chain. */
 export class TabCore {
@@ -111,28 +110,15 @@ export class TabCore {
   }
 
   /** Notes that nothing more is signed for this tab, with what shows why. */
-  async stop({ reason, kind }: Disbelief, evidence: TabEvidence | null, said: SaidState | null = null): Promise<void> {
-    const newest = this.book.receipts.get(this.book.receiptsKnown)
-    const shown = [said?.lastReceipt, newest].filter((each) => each !== undefined && each !== null)
-    const told =
-      said === null
-        ? null
-        : { charged: said.charged.toString(), receipts: said.receipts, lastReceipt: said.lastReceipt }
-    const proof = evidence ?? (kind === null ? null : this.evidence(kind, shown, told))
-    const note = {
-      what: 'stop',
-      tabId: this.tabId,
-      code: 'tab_stopped',
-      reason,
-      evidence: proof,
-      atMs: Date.now(),
-    } as const
+  async stop({ reason, proof, code = TAB_STOPPED }: Disbelief & { readonly code?: string }): Promise<void> {
+    const evidence = proof && this.#evidence(proof)
+    const note = { what: 'stop', tabId: this.tabId, code, reason, evidence, atMs: Date.now() } as const
     this.book.stopped ??= note
     await this.purse.keep(note)
   }
 
   /** What shows other readers what the seller did. */
-  evidence(kind: TabEvidence['kind'], receipts: readonly TabReceiptJson[], said: TabEvidence['said']): TabEvidence {
+  #evidence({ kind, receipts, said = null }: Proof): TabEvidence {
     const { genesis, chainId } = this.purse.parts.facts
     const { voucherKey } = this.opening
     const names = { tabId: this.tabId, agentId: this.agentId, receiptKey: this.receiptKey, voucherKey }

@@ -12,6 +12,11 @@ export class NotChargedError extends FarthingError {
   }
 }
 
+/** Code of a stop: the seller said or signed what cannot be. */
+export const TAB_STOPPED = 'tab_stopped'
+/** Code of a stop: what the seller says of the tab is older than what it signed. It may have lost data, or an old answer came. */
+export const TAB_BEHIND = 'tab_behind'
+
 /**
  * The client signs nothing more for this tab. What was not charged comes back: `tab.close()` asks for it. `evidence`, if
  * there is any, shows what the seller did.

@@ -12,7 +12,7 @@ import { Lanes } from './lanes.ts'
 import { KEY_UNKNOWN } from './tab-book.ts'
 import type { TabRecordView } from './tab-chain.ts'
 import type { TabCore } from './tab-core.ts'
-import { TabStoppedError } from './tab-errors.ts'
+import { TAB_BEHIND, TAB_STOPPED, TabStoppedError } from './tab-errors.ts'
 import type { CallNote } from './tab-types.ts'
 import type { TabOffer } from './tab-wire.ts'
 
@@ -23,6 +23,11 @@ const RISE = { numerator: 5n, denominator: 4n }
 const END_MARGIN_BLOCKS = 300
 /** So old a height may be: blocks take seconds, and the margin is a quarter of an hour. */
 const HEIGHT_FRESH_MS = 30_000
+
+/** Whether a price rose so far that it needs consent. */
+export function isRise(price: bigint, first: bigint): boolean {
+  return price * RISE.denominator > first * RISE.numerator
+}
 
 /** The most that a call costs, and in dollars if the seller named them. */
 export interface CallPrice {
@@ -53,7 +58,8 @@ export class TabGuards {
     if (stopped?.code === KEY_UNKNOWN) throw new FarthingError(stopped.reason, { code: KEY_UNKNOWN })
     if (stopped !== null)
       throw new TabStoppedError(`this tab is stopped: ${stopped.reason}`, {
-        ...{ code: 'tab_stopped', evidence: stopped.evidence },
+        code: stopped.code === TAB_BEHIND ? TAB_BEHIND : TAB_STOPPED,
+        evidence: stopped.evidence,
       })
     if (this.#core.book.isOver || this.#core.record === null)
       throw new FarthingError('this tab has ended', { code: 'tab_ended' })
@@ -128,7 +134,7 @@ export class TabGuards {
     const named = told === null && !ceilings.pinsCoins ? null : price.usd
     const usd = told === null || named === null ? (told ?? named) : Math.max(told, named)
     ceilings.checkCall({ units: price.amount, usd })
-    this.#checkRise(serviceId, price.amount, most)
+    await this.#checkRise(serviceId, price.amount, most)
     const quote: Quote = {
       ...{
         quoteId: randomHex(16),
@@ -210,15 +216,32 @@ export class TabGuards {
     }
   }
 
-  #checkRise(serviceId: string, price: bigint, most: bigint | null): void {
+  async #checkRise(serviceId: string, price: bigint, most: bigint | null): Promise<void> {
     const told = this.#core.purse.coins(price)
     if (most !== null && price > most)
       throw new SpendLimitError(`not paid: it costs ${told}, above maxPrice`, { code: 'over_max_price' })
-    const first = this.#core.book.firstPrices.get(serviceId)
-    if (most !== null || first === undefined || price * RISE.denominator <= first * RISE.numerator) return
+    if (most !== null) return
+    const first = await this.#firstPrice(serviceId)
+    if (first === null || !isRise(price, first)) return
     const was = this.#core.purse.coins(first)
     const message = `not paid: ${serviceId} costs ${told} now, ${was} when this tab began; agree with maxPrice`
     throw new SpendLimitError(message, { code: 'price_rose' })
+  }
+
+  /**
+   * The price when the tab began, by the chain: a seller's first word can be anything. A service that the chain does not have
+   * is worth nothing without consent. Where no node says what a coin is worth, the first price that was paid. Null: unknown.
+   */
+  async #firstPrice(serviceId: string): Promise<bigint | null> {
+    const { book, purse, tabId, agentId } = this.#core
+    if (!book.prices.has(serviceId)) {
+      const price = await purse.priceOf(agentId, serviceId)
+      if (price === null) return book.firstPrices.get(serviceId) ?? null
+      if (price === 0n) return price
+      await purse.keep({ what: 'prices', tabId, prices: { [serviceId]: price.toString() } })
+      await this.#core.reload()
+    }
+    return book.prices.get(serviceId) ?? null
   }
 
   /** Reads the chain again before it says that the deposit is used up: another process may have added to it. */

@@ -18,7 +18,7 @@ import { awaitMined } from '../settling.ts'
 import type { Payment, PaymentRecord, Quote, Signer } from '../shapes.ts'
 import type { Patience } from '../waiting.ts'
 import { TabChain } from './tab-chain.ts'
-import type { TabJournal, TabNote } from './tab-types.ts'
+import type { TabJournal, TabNote, TabPrices } from './tab-types.ts'
 
 /** Begin of the address of a deposit in the journal of payments; the agent follows. */
 export const TAB_URL = 'tab:'
@@ -48,6 +48,9 @@ export interface Move<K extends 'tab_open' | 'tab_fund' | 'tab_close'> {
   /** Called when that is done, before the next transaction can be made. */
   readonly noted?: () => Promise<void>
 }
+
+/** No price is higher: a node can say that a coin is worth almost nothing. */
+const UNITS_BOUND = 2 ** 112
 
 type Sums = Pick<Move<'tab_open'>, 'amount' | 'locked' | 'agentId' | 'payTo'>
 
@@ -108,6 +111,22 @@ export class TabPurse {
     const { price, client, second, facts } = this.parts
     const told = await price.dearest([client.baseUrl, ...(second === null ? [] : [second.baseUrl])])
     return told === null ? null : told / 10 ** facts.decimals
+  }
+
+  /** What a service costs by the chain, in base units; 0 if the chain does not have it. Null if it is not known. */
+  async priceOf(agentId: string, serviceId: string): Promise<bigint | null> {
+    const { prices, isWhole } = must(await this.chain.agent(agentId))
+    const units = await this.unitsOf(prices)
+    const price = units?.[serviceId]
+    if (price !== undefined) return BigInt(price)
+    return units !== null && isWhole ? 0n : null
+  }
+
+  /** Prices of the registry in base units. Null if no node says what a coin is worth. */
+  async unitsOf(prices: ReadonlyMap<string, bigint>): Promise<TabPrices | null> {
+    const perUnit = await this.dollarsPerUnit()
+    if (perUnit === null) return null
+    return Object.fromEntries([...prices].map(([id, micros]) => [id, unitsAt(perUnit, micros)]))
   }
 
   /** Signs, notes and sends a transaction, in this order. `arrived` is false if no answer came. */
@@ -198,4 +217,9 @@ export class TabPurse {
     if (isUnanswered(submitted.fault)) return false
     throw new FarthingError(errorOfFault(submitted.fault).message, { code: 'payment_refused', payment })
   }
+}
+
+/** Base units that so many millionths of a dollar are worth, rounded up. */
+function unitsAt(dollarsPerUnit: number, micros: bigint): string {
+  return BigInt(Math.ceil(Math.min(Number(micros) / 1e6 / dollarsPerUnit, UNITS_BOUND))).toString()
 }

@@ -37,10 +37,22 @@ export interface OpeningNote {
   readonly deposit: string
   readonly term: number
   readonly closeDelay: number
+  /** Prices of the agent's services by the chain. */
+  readonly prices?: TabPrices
   /** The signed transaction in hex. Null for a tab that was found on the chain. */
   readonly tx: string | null
   readonly validUntil: number
   readonly atMs: number
+}
+
+/** Base units that services cost, by their ids. */
+export type TabPrices = Readonly<Record<string, string>>
+
+/** Prices by the chain that the note of the opening does not have. */
+export interface PricesNote {
+  readonly what: 'prices'
+  readonly tabId: string
+  readonly prices: TabPrices
 }
 
 /** A top-up or a close, noted before it is sent. */
@@ -118,7 +130,16 @@ export interface EndNote {
 }
 
 /** One line of what a client knows of a tab. */
-export type TabNote = OpeningNote | MoveNote | CallNote | ReceiptNote | RefusedNote | BaseNote | StopNote | EndNote
+export type TabNote =
+  | OpeningNote
+  | PricesNote
+  | MoveNote
+  | CallNote
+  | ReceiptNote
+  | RefusedNote
+  | BaseNote
+  | StopNote
+  | EndNote
 
 /** Notes of tabs. Every method may be asynchronous. */
 export interface TabJournal {
@@ -131,7 +152,7 @@ export interface TabJournal {
 }
 
 /**
- * What shows that a seller did not keep to a tab. Any reader can check it who has the record of the tab, or, after
+ * What shows that a seller did not keep to a tab: no honest one could have signed it, whatever was lost or late. Any reader can check it who has the record of the tab, or, after
  * its end, its opening: `receiptKey` signed the receipts, `voucherKey` the voucher.
  */
 export interface TabEvidence {
@@ -139,8 +160,6 @@ export interface TabEvidence {
     | 'two receipts for one number'
     | 'two receipts for one call'
     | 'sums that do not add up'
-    | 'more charged than asked'
-    | 'older than its own receipt'
     | 'a claim that its receipts contradict'
     | 'a receipt that does not fit its call'
   readonly genesis: string

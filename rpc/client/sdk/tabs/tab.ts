@@ -14,7 +14,7 @@ import { RESULT_EXPIRED, TabAnswers } from './tab-answers.ts'
 import { KEY_UNKNOWN, type TabBook } from './tab-book.ts'
 import type { TabRecordView } from './tab-chain.ts'
 import { TabCore } from './tab-core.ts'
-import { TabStoppedError } from './tab-errors.ts'
+import { TAB_BEHIND, TAB_STOPPED, TabStoppedError } from './tab-errors.ts'
 import { TabGuards } from './tab-guards.ts'
 import { OTHER_CLIENT, type TabFloor } from './tab-judge.ts'
 import type { TabPurse } from './tab-purse.ts'
@@ -74,7 +74,7 @@ export class Tab implements TabShape {
   /** Whether this client stopped using it because of what its seller did. */
   get isStopped(): boolean {
     const { stopped } = this.#core.book
-    return stopped?.code === 'tab_stopped' && stopped.reason !== OTHER_CLIENT
+    return (stopped?.code === TAB_STOPPED && stopped.reason !== OTHER_CLIENT) || stopped?.code === TAB_BEHIND
   }
 
   /** Calls whose outcome is not known. `resume` finishes them. */
@@ -221,7 +221,7 @@ export class Tab implements TabShape {
     await this.#core.look()
     const checked = await checkTabReceipts(own, this.#core.receiptKey, await this.#place())
     if (checked.evidence !== null && this.#core.book.stopped === null)
-      await this.#core.stop({ reason: checked.evidence.kind, kind: checked.evidence.kind }, checked.evidence)
+      await this.#core.stop({ reason: checked.evidence.kind, proof: checked.evidence })
     const evidence = checked.evidence ?? this.#core.book.stopped?.evidence ?? null
     if (evidence === null || checked.evidence !== null) return checked
     return { ...checked, ok: false, failed: [...checked.failed, 'stopped'], evidence }
@@ -241,14 +241,14 @@ export class Tab implements TabShape {
     await this.#core.look()
     const key = await this.#core.key()
     const { floor } = this.#core.book
-    const at = await this.#core.seller.state(this.tabId, key)
+    const said = await this.#core.seller.state(this.tabId, key)
     // Another process with the same notes may have made calls meanwhile.
     await this.#core.reload()
     // A seller that does not say how the tab stands may still hold vouchers.
-    if (at === null) return 0n
+    if (said === null) return 0n
     const isBlank = !this.#core.book.isSettled
-    const disbelief = await this.#answers.judge(at, floor, isBlank)
-    if (disbelief !== null) await this.#core.stop(disbelief, null, at)
+    const { at, disbelief } = await this.#answers.judge(said, floor, isBlank)
+    if (disbelief !== null) await this.#core.stop(disbelief)
     const unnoted = at.charged - this.#core.book.charged
     if (!isBlank || disbelief !== null || unnoted > maxUnnoted) return unnoted > 0n ? unnoted : 0n
     const ceiling = at.voucher === null ? at.charged : at.voucher.ceiling
@@ -317,7 +317,7 @@ export class Tab implements TabShape {
     }
     // The other client may have asked another server: only the state of the tab refuses.
     if (answer.status !== 402 || !readTabOffer(answer.body, this.#core.purse.parts.facts)?.state) return false
-    const price = await this.#answers.refused(call, answer, floor).catch((error: unknown) => {
+    const price = await this.#answers.refused(call, answer, { floor, isHearsay: true }).catch((error: unknown) => {
       if (error instanceof TabStoppedError) throw error
       return null
     })
@@ -376,7 +376,7 @@ export class Tab implements TabShape {
       const floor = this.#core.book.floor
       const answer = await this.#exchange(call, carrier)
       if (hasReceipt(answer)) return this.#answers.accept<R>(call, answer)
-      const next = await this.#answers.refused(call, answer, floor)
+      const next = await this.#answers.refused(call, answer, { floor })
       if (next === null || left === 0) throw errorOfAnswer(answer, this.#core.payment(call))
       refused = call
       price = next
@@ -395,7 +395,7 @@ export class Tab implements TabShape {
     const floor = this.#core.book.floor
     const answer = await this.#exchange(call)
     if (hasReceipt(answer)) return this.#answers.accept<R>(call, answer)
-    await this.#answers.refused(call, answer, floor)
+    await this.#answers.refused(call, answer, { floor })
     throw errorOfAnswer(answer)
   }
 
@@ -444,7 +444,7 @@ export class Tab implements TabShape {
 
   async #askToClose(): Promise<string | null | undefined> {
     const [called] = this.#core.book.firstPrices.keys()
-    const serviceId = called ?? must(await this.#core.purse.chain.agent(this.agentId)).services[0]
+    const serviceId = called ?? [...must(await this.#core.purse.chain.agent(this.agentId)).prices.keys()][0]
     if (serviceId === undefined) return undefined
     return this.#core.seller.refund(this.tabId, serviceId, await this.#core.key()).catch(() => undefined)
   }

@@ -3,6 +3,7 @@ import { amount, parseAmount } from '../../../../consensus/primitives/amount.ts'
 import { toHex } from '../../../../consensus/primitives/bytes.ts'
 import { AGENT_ID, type AgentId, type Hash } from '../../../../consensus/primitives/ids.ts'
 import { encodeTransaction, type Transaction } from '../../../../consensus/tx/transaction.ts'
+import { isChatText } from '../../../../marketplace/services/text/chat-line.ts'
 import { fieldsOf } from '../../http.ts'
 import { checkAllowed } from '../agreement.ts'
 import { FarthingError, PaymentMismatchError, PaymentRequiredError, SpendLimitError } from '../errors.ts'
@@ -12,12 +13,13 @@ import type { Quote, TabNetworkFacts } from '../shapes.ts'
 import { Tab } from './tab.ts'
 import { KEY_UNKNOWN, TabBook } from './tab-book.ts'
 import type { AgentTermsView } from './tab-chain.ts'
+import { isRise } from './tab-guards.ts'
 import { tabKeyOf } from './tab-key.ts'
 import { type TabParts, TabPurse } from './tab-purse.ts'
 import { newSeed } from './tab-seeds.ts'
 import { type TabCarrier, TabSeller } from './tab-seller.ts'
 import type { RecoverOptions } from './tab-shapes.ts'
-import type { AutomaticTabs, OpeningNote, RecoveredTab, TabOptions } from './tab-types.ts'
+import type { AutomaticTabs, OpeningNote, RecoveredTab, TabOptions, TabPrices } from './tab-types.ts'
 import type { TabOffer } from './tab-wire.ts'
 
 /** Longest term that a client takes by itself, in blocks: a day. */
@@ -151,7 +153,7 @@ export class Tabs {
   }
 
   /** The tab for an offer of any seller: an open one, or a new one in automatic mode. Errors: `no_tab`. */
-  async forOffer(offer: TabOffer): Promise<Tab> {
+  async forOffer(offer: TabOffer, request: string): Promise<Tab> {
     const open = await this.usable(offer.agentId)
     if (open !== undefined) return open
     const running = this.#opening.get(offer.agentId)
@@ -162,7 +164,11 @@ export class Tabs {
       const message = `the tab ${waiting.tabId} with ${offer.agentId} waits for its block: tab.ready() waits for it`
       throw new PaymentRequiredError(message, { code: 'no_tab', retryable: true })
     }
-    if (this.#automatic !== null) return this.#openOnce(offer)
+    if (this.#automatic !== null) {
+      // Each chat has a price of its own.
+      if (!isChatText(request)) await this.#checkPrice(offer)
+      return this.#openOnce(offer)
+    }
     const message = `there is no open tab with ${offer.agentId}: openTab it, or set tabs.maxDeposit`
     throw new PaymentRequiredError(message, { code: 'no_tab' })
   }
@@ -199,6 +205,7 @@ export class Tabs {
     const { receiptKey, delay } = this.#agreed(agentId, agent, { deposit, term, closeDelay })
     checkAllowed('agents', parts.allow.agents, [agentId])
     checkAllowed('payTo', parts.allow.payTo, [agent.payout, agentId])
+    const prices = (await this.#purse.unitsOf(agent.prices)) ?? {}
     // Without notes nothing must be locked.
     await notes.list()
     const terms = { agentId: agentId as AgentId, deposit: amount(deposit), term, closeDelay: delay, scheme: TAB_SCHEME }
@@ -217,7 +224,8 @@ export class Tabs {
         kept = made.kept
         return { ...payload, voucherKey: (await tabKeyOf(made.seed)).publicKey as Hash }
       },
-      note: (signed, validUntil) => this.#note(signed, { agent: { ...agent, receiptKey }, seed: kept, validUntil }),
+      note: (signed, validUntil) =>
+        this.#note(signed, { agent: { ...agent, receiptKey, prices }, seed: kept, validUntil }),
     })
     const tabId = await this.#mined(opening)
     const tab = (await this.find(tabId)) as Tab
@@ -270,7 +278,7 @@ export class Tabs {
       seed,
       validUntil,
     }: {
-      readonly agent: { readonly payout: string; readonly receiptKey: string }
+      readonly agent: { readonly payout: string; readonly receiptKey: string; readonly prices: TabPrices }
       readonly seed: string | null
       readonly validUntil: number
     },
@@ -285,6 +293,7 @@ export class Tabs {
         deposit: deposit.toString(),
         term,
         closeDelay,
+        prices: agent.prices,
         tx: toHex(encodeTransaction(tx)),
         validUntil,
         atMs: Date.now(),
@@ -377,7 +386,18 @@ export class Tabs {
     await this.#search.catch(() => {
       this.#search = null
     })
-    return (await this.usable(offer.agentId)) ?? this.#openOnce(offer)
+    const found = await this.usable(offer.agentId)
+    if (found !== undefined) return found
+    await this.#checkPrice(offer)
+    return this.#openOnce(offer)
+  }
+
+  /** Nothing is locked for a service that is offered dearer than the chain says: its calls would be refused. */
+  async #checkPrice({ agentId, serviceId, amount: price }: TabOffer): Promise<void> {
+    const known = await this.#purse.priceOf(agentId, serviceId)
+    if (known === null || !isRise(price, known)) return
+    const message = `${serviceId} costs ${this.#purse.coins(known)} by the chain, and is offered for ${this.#purse.coins(price)}`
+    throw new PaymentMismatchError(message, { code: 'other_price' })
   }
 
   /** Calls that run side by side share one new tab. */
@@ -482,7 +502,8 @@ function checkAgainstState({ receiptKey, payTo, agentId }: TabOffer, { payout, t
 /** Errors after which a call is better paid by itself: nothing was locked. */
 const FALLBACKS: ReadonlySet<string> = new Set([
   ...['no_tab_terms', 'no_tab_offer', 'no_tabs', 'deposit_low', 'over_tab_limit', 'over_day_limit', 'fee_too_high'],
-  ...['price_unknown', 'declined', 'journal_failed', 'other_receipt_key', 'other_payee', 'no_web_crypto'],
+  ...['price_unknown', 'declined', 'journal_failed', 'other_receipt_key', 'other_payee', 'other_price'],
+  'no_web_crypto',
   ...['tab_exhausted', 'tab_ending', 'tab_ended', 'tab_closing', 'tab_unconfirmed'],
 ])
 

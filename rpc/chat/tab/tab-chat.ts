@@ -62,16 +62,14 @@ export async function answerOnTab(node: NodeApi, chat: ChatApi, request: ApiRequ
   const payment = paymentOf(request, market)
   // A caller of a whole answer may come back for it, so that one is made to its end.
   const end = new End(read.value.streams ? request.signal : new AbortController().signal)
-  const leave = chat.enter(end.stop)
-  if (leave === null) return end.faultOf(fault('chat/busy', { seconds: 1 }))
   const talk = begin(desk, payment, end)
-  if (talk === null) return left(leave, fault('rpc/no-tabs'))
-  if (!('settled' in talk)) return left(leave, tabTerms(talk, payment.ok ? null : payment.fault))
-  return read.value.streams ? streamed(talk, leave) : whole(talk).finally(leave)
+  if (talk === null) return fault('rpc/no-tabs')
+  if (!('settled' in talk)) return tabTerms(talk, payment.ok ? null : payment.fault)
+  return read.value.streams ? streamed(talk) : whole(talk).finally(talk.work.leave)
 }
 
-function left(leave: () => void, answer: Answer): Answer {
-  leave()
+function left({ work }: Talk, answer: Answer): Answer {
+  work.leave()
   return answer
 }
 
@@ -123,13 +121,13 @@ async function whole(talk: Talk): Promise<Answer> {
 }
 
 /** Headers wait until an answer has begun, as in a free chat. The end waits until the charge is on disk. */
-async function streamed(talk: Talk, leave: () => void): Promise<Answer> {
+async function streamed(talk: Talk): Promise<Answer> {
   const { settled, line, work } = talk
   const early = await Promise.race([line.opened, settled]).catch((error: unknown) => {
-    leave()
+    work.leave()
     throw error
   })
-  if (early !== 'opened' && early.is !== 'paid') return left(leave, notPaid(talk, early))
+  if (early !== 'opened' && early.is !== 'paid') return left(talk, notPaid(talk, early))
   const write = async (out: FeedOut): Promise<boolean> => {
     try {
       await line.attach(out)
@@ -138,7 +136,7 @@ async function streamed(talk: Talk, leave: () => void): Promise<Answer> {
       await out.write(lastEvents(talk, outcome))
       return outcome.is === 'paid'
     } finally {
-      leave()
+      work.leave()
     }
   }
   const replayed = early !== 'opened' && replayHeader(!work.isLive)

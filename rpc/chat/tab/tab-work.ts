@@ -1,9 +1,10 @@
 import { type Fault, fault, faultMessage } from '../../../consensus/primitives/fault.ts'
-import { ok } from '../../../consensus/primitives/result.ts'
+import { fail, ok, type Result } from '../../../consensus/primitives/result.ts'
 import type { ChatOutcome, ChatPiece, ChatSink } from '../../../marketplace/chat/call.ts'
 import { mostUsage } from '../../../marketplace/chat/expected-tokens.ts'
 import { NO_USAGE } from '../../../marketplace/chat/models/usage.ts'
 import type { ModelUsage } from '../../../marketplace/ports/models.ts'
+import { notNow } from '../../../marketplace/ports/readiness.ts'
 import type { ServiceDefinition } from '../../../marketplace/services/service.ts'
 import { CHAT_LINE } from '../../../marketplace/services/text/chat-line.ts'
 import { CHAT_RESULT, unitsOfChat } from '../../../marketplace/services/text/chat-result.ts'
@@ -20,6 +21,9 @@ import { TAB_BODY_BYTES_MAX } from './wants-tab.ts'
 const RESULT_BYTES_MAX = 1_048_576
 /** Time beyond that of all stages, in which the answer is put together. */
 const GRACE_MS = 5_000
+
+/** What a chat is told that comes while all places are taken. */
+const FULL = notNow('too many chats are under way; ask again in a moment')
 
 /** What a chat on a tab works with. */
 export interface TabWorkParts {
@@ -42,6 +46,7 @@ export class TabWork {
   #usage: ModelUsage = NO_USAGE
   #fault: Fault | null = null
   #isLive = false
+  #leave: () => void = () => {}
 
   /** `sink` gets the pieces of a stream. */
   constructor(parts: TabWorkParts, sink: ChatSink | null) {
@@ -59,6 +64,9 @@ export class TabWork {
     return this.#isLive
   }
 
+  /** Gives up the place among the chats at once. Only the work takes one: a payment that is waited for may never be good. */
+  readonly leave = (): void => this.#leave()
+
   /** The chat as the till sells it, under the name and price of node-llm-chat. */
   offer({ definition, priceUsdMicros }: Offer): Offer {
     const { chat, read } = this.#parts
@@ -68,7 +76,7 @@ export class TabWork {
       ...definition,
       requestCharsMax: CHAT_LINE.length + TAB_BODY_BYTES_MAX,
       parse: () => ok(read.call),
-      ready: () => chat.platform.readiness(model),
+      ready: () => (this.#hasRoom() ? chat.platform.readiness(model) : FULL),
       execute: (_, __, signal) => this.#answer(signal),
       resultSchema: CHAT_RESULT,
       resultBytesMax: RESULT_BYTES_MAX,
@@ -79,20 +87,22 @@ export class TabWork {
     return { definition: sold, priceUsdMicros }
   }
 
+  #hasRoom(): boolean {
+    const leave = this.#parts.chat.enter()
+    leave?.()
+    return leave !== null
+  }
+
   async #answer(deadline: AbortSignal): Promise<object> {
-    const { chat, read, who, head, end } = this.#parts
+    const { head } = this.#parts
     this.#isLive = this.#sink !== null
     let status = 500
     try {
-      const call = { ...read.call, who, isPaid: true } as const
-      const until = AbortSignal.any([deadline, end.signal])
-      const answered = await chat.platform.answer(call, this.#sink, until, (spent) => {
-        this.#usage = spent
-      })
-      const cause = answered.ok ? null : end.faultOf(answered.fault)
+      const answered = await this.#asked(deadline)
+      const cause = answered.ok ? null : this.#parts.end.faultOf(answered.fault)
       status = cause === null ? 200 : httpFault(cause.code).status
       if (answered.ok) return this.#whole(answered.value, head)
-      if (this.#isLeft(cause as Fault)) return this.#part(head)
+      if (this.#isPart(cause as Fault)) return this.#part(head)
       this.#fault = cause
       throw new Error(faultMessage(cause as Fault))
     } finally {
@@ -100,9 +110,26 @@ export class TabWork {
     }
   }
 
-  /** Whether the caller of a stream left after models had worked for it. */
-  #isLeft({ code }: Fault): boolean {
-    return this.#sink !== null && code === 'chat/aborted' && this.#usage.totalTokens > 0
+  async #asked(deadline: AbortSignal): Promise<Result<ChatOutcome>> {
+    const { chat, read, who, end } = this.#parts
+    const leave = chat.enter(end.stop)
+    if (leave === null) return fail(fault('chat/busy', { model: read.call.model, seconds: 1 }))
+    this.#leave = leave
+    const call = { ...read.call, who, isPaid: true } as const
+    const until = AbortSignal.any([deadline, end.signal])
+    return chat.platform.answer(call, this.#sink, until, (spent) => {
+      this.#usage = spent
+    })
+  }
+
+  /**
+   * Whether what was made of a stream is sold: its caller left after models had worked for it, or its time was over after words were sent.
+   * Else callers would ask for answers that are longer than the time, and have the words for nothing.
+   */
+  #isPart({ code }: Fault): boolean {
+    if (this.#sink === null) return false
+    const { totalTokens, completionTokens } = this.#usage
+    return code === 'chat/aborted' ? totalTokens > 0 : code === 'chat/timeout' && completionTokens > 0
   }
 
   #whole(outcome: ChatOutcome, head: CompletionHead): object {
@@ -112,7 +139,7 @@ export class TabWork {
     return { ...completionJson(head, outcome), choices }
   }
 
-  /** What was made until the caller left. It is what a repeat of the call gets. */
+  /** What was made until the end. It is what a repeat of the call gets. */
   #part(head: CompletionHead): object {
     const { model } = head
     this.#gathered.take(0, {})

@@ -1,3 +1,4 @@
+import { SERVICE_ID } from '../../consensus/primitives/ids.ts'
 import { orNull } from './amounts.ts'
 import { UNFIT_TRANSACTION, UNREADABLE_TRANSACTION } from './chain.ts'
 import { ADDRESS_TEXT, CLOSED, COUNT, HEIGHT, HEX_32, type Route, UINT_TEXT } from './route.ts'
@@ -17,7 +18,7 @@ export const TAB_RECEIPT = Type.Object({
     maximum: 4_294_967_295,
     description: 'Counts the receipts of the tab, failed calls included',
   }),
-  serviceId: Type.String({ pattern: '^[a-z0-9-]{4,48}$' }),
+  serviceId: Type.String({ pattern: SERVICE_ID.source }),
   context: HEX_32,
   resultHash: HEX_32,
   outcome: Type.Unsafe<0 | 1>({ type: 'integer', enum: [0, 1], description: '0 delivered, 1 failed' }),

@@ -5,7 +5,7 @@ import { verifyMerkleProof } from '../../../consensus/crypto/merkle.ts'
 import { AMOUNT_MAX, amount } from '../../../consensus/primitives/amount.ts'
 import { fromHex } from '../../../consensus/primitives/bytes.ts'
 import { fieldsOf } from '../../../consensus/primitives/fields.ts'
-import type { TxId } from '../../../consensus/primitives/ids.ts'
+import { SERVICE_ID, type TxId } from '../../../consensus/primitives/ids.ts'
 import {
   encodeTabReceipt,
   TAB_RECEIPT_TREE,
@@ -25,7 +25,7 @@ const UNITS = Type.String({ pattern: '^(0|[1-9][0-9]{0,38})$' })
 
 const RECEIPT = Type.Object({
   ...{ tabId: HEX_32, seq: UINT_32, n: Type.Integer({ minimum: 1, maximum: 4_294_967_295 }) },
-  serviceId: Type.String({ pattern: '^[a-z0-9-]{4,48}$' }),
+  serviceId: Type.String({ pattern: SERVICE_ID.source }),
   ...{ context: HEX_32, resultHash: HEX_32, outcome: Type.Integer({ minimum: 0, maximum: 1 }) },
   ...{ charged: UNITS, cumulative: UNITS, durationMs: UINT_32 },
   timeMs: Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 }),

@@ -93,14 +93,19 @@ export class TabWork {
     const call = { ...read.call, who: who(), isPaid: true } as const
     const answered = await this.#run.answer(call, this.#sink, AbortSignal.any([deadline, end.signal]))
     if (answered.ok) return this.#whole(answered.value, head)
-    if (this.#isLeft(answered.fault)) return this.#part(head)
+    if (this.#isPart(answered.fault)) return this.#part(head)
     this.#fault = answered.fault
     throw new Error(faultMessage(answered.fault))
   }
 
-  /** Whether the caller of a stream left after models had worked for it. */
-  #isLeft({ code }: Fault): boolean {
-    return this.#sink !== null && code === 'chat/aborted' && this.#run.usage.totalTokens > 0
+  /**
+   * Whether what was made of a stream is sold: its caller left after models had worked for it, or its time was over after words were sent.
+   * Else callers would ask for answers that are longer than the time, and have the words for nothing.
+   */
+  #isPart({ code }: Fault): boolean {
+    if (this.#sink === null) return false
+    const { totalTokens, completionTokens } = this.#run.usage
+    return code === 'chat/aborted' ? totalTokens > 0 : code === 'chat/timeout' && completionTokens > 0
   }
 
   #whole(outcome: ChatOutcome, head: CompletionHead): object {
@@ -110,7 +115,7 @@ export class TabWork {
     return { ...completionJson(head, outcome), choices }
   }
 
-  /** What was made until the caller left. It is what a repeat of the call gets. */
+  /** What was made until the end. It is what a repeat of the call gets. */
   #part(head: CompletionHead): object {
     const { model } = head
     const { usage } = this.#run

@@ -293,6 +293,8 @@ describe('a refusal', () => {
         { ...newest, serviceId: 'x'.repeat(400) },
         { ...newest, timeMs: 2 ** 60 },
       ],
+      // No service can have such an id: what the seller signs cannot be made of it.
+      ...['----', '1abc', 'abc-'].map((serviceId) => ({ ...forged, serviceId })),
     ]
     for (const lastReceipt of odd) {
       const reply = await door.call('ok', { ...payer.voucher('ok'), lastReceipt })

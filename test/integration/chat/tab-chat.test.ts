@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { taggedHashHex } from '../../../consensus/crypto/hash.ts'
 import { verifyTabSignature } from '../../../consensus/crypto/tab-signing.ts'
@@ -215,6 +216,30 @@ describe('a chat that breaks off', () => {
     await until('no caller is inside', () => chat.room.inside === 0)
   })
 
+  it('because the time of the stream is over costs what was made until then: longer answers would be free', async () => {
+    const payer = await chat.payer()
+    chat.world.fake.profile = 'stall'
+    const told = await chat.buy(payer, STREAM)
+    expect([told.response.status, told.isDone, told.isCut]).toEqual([200, true, false])
+    const text = streamedText(told)
+    expect([text !== '', HOUSE_TEXT.startsWith(text), text === HOUSE_TEXT]).toEqual([true, true, false])
+    const { receipt } = paymentOfAnswer(told)
+    expect(isSigned(receipt.tab)).toBe(true)
+    expect(receipt.tab).toMatchObject({ outcome: 0 })
+    expect(charged(told)).toBeGreaterThan(0n)
+    expect(await chat.charged(payer)).toEqual({ charged: charged(told), reserved: 0n })
+    const again = await chat.told(await chat.post(JSON.stringify(STREAM), told.payload))
+    expect([streamedText(again), charged(again)]).toEqual([text, charged(told)])
+  })
+
+  it('because a whole answer is late costs nothing: none of it was sent', async () => {
+    const payer = await chat.payer()
+    chat.world.fake.profile = 'stall'
+    const told = await chat.buy(payer, PLAIN)
+    expect(told.response.status).toBe(504)
+    expect(await chat.charged(payer)).toEqual({ charged: 0n, reserved: 0n })
+  })
+
   it('a whole answer whose caller left is made to its end, and kept for it', async () => {
     const payer = await chat.payer()
     chat.world.fake.profile = 'slow-first-token'
@@ -309,6 +334,30 @@ describe('the charge of a stream', () => {
     const told = await chat.told(await chat.post(JSON.stringify(STREAM), payload))
     expect([told.isDone, streamedText(told)]).toEqual([true, HOUSE_TEXT])
     expect(paymentOfAnswer(told).receipt.tab).toMatchObject({ n: 1, seq: 1 })
+  })
+})
+
+describe('the places of chats', () => {
+  beforeEach(async () => {
+    await closeDoors()
+    await chat.close()
+    chat = await TabChat.open({ concurrentMax: 2 })
+  })
+
+  it('are not held by chats whose payment is waited for: strangers could take all of them', async () => {
+    const payer = await chat.payer()
+    const stranger = await chat.door.newPayer({}, 3)
+    await chat.door.market.submit(stranger.opening)
+    const voucher = { seq: 1, maxClaimableAmount: '1', secret: 'ab'.repeat(32), signature: 'cd'.repeat(64) }
+    const told = [1, 2, 3].map((seq) => {
+      const payload = { type: 'deposit', transaction: stranger.tabId, channelId: stranger.tabId }
+      return chat.post(JSON.stringify(PLAIN), { ...payload, voucher: { ...voucher, seq } })
+    })
+    await setTimeout(200)
+    expect((await chat.buy(payer, PLAIN)).response.status).toBe(200)
+    await chat.door.market.mine([stranger.opening])
+    expect((await Promise.all(told)).map(({ status }) => status)).toEqual([402, 402, 402])
+    expect(chat.room.inside).toBe(0)
   })
 })
 

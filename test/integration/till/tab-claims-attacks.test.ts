@@ -318,6 +318,37 @@ describe('attack 24, the settler removed or the agent sold:', () => {
   })
 })
 
+describe('refunds of unused tabs', () => {
+  it('that were opened in quiet blocks wait while blocks are full: asking is free, and the settler would pay', async () => {
+    const strangers = 400n
+    const seller = await opened({ ruleBook: smallBlocks({ tx: { ...LAUNCH_RULES.tx, tabs: TAB_RULES } }) })
+    const tabs = await seller.openTabs([1, 3, 4], 1_000_000n)
+    await mineFlooded(seller.market, 40, strangers)
+    for (const { tabId } of tabs) await seller.store.mark(tabId, { refundAskedAtMs: 1 })
+    await seller.check()
+    expect(seller.waiting).toEqual([])
+    // The mempool of the flood runs empty, and the fee falls.
+    for (let i = 0; i < 120 && seller.waiting.length === 0; i++) await seller.mineWaiting()
+    await seller.mineWaiting()
+    expect(tabs.map((tab) => seller.tabOnChain(tab))).toEqual(tabs.map(() => undefined))
+  })
+})
+
+it('what was charged under another agent id of the same owner is claimed', async () => {
+  const seller = await opened()
+  const tab = await seller.openTab()
+  await seller.serve(tab, [{ charge: RICH }])
+  const { name, endpoint, capabilities } = seller.market.shop.agent!
+  const record = { name, endpoint, capabilities, payout: OWNER.address, settlers: [OWNER.address] }
+  const other = agentId('other')
+  await seller.mine([await seller.market.test.tx(OWNER, 'agent_register', { agentId: other, ...record })])
+  const next = await seller.restart({ operator: { agentId: other }, published: false })
+  sellers.push(next)
+  await next.mine([await next.closeTx(tab)])
+  await next.mineWaiting()
+  expect(next.tabOnChain(tab)).toMatchObject({ claimed: RICH, receipts: 1 })
+})
+
 describe('attack 31, a claim of 64 entries', () => {
   it('of which 63 are bad pays the good one; the pool refuses it only if all are spent', async () => {
     const seller = await opened()

@@ -15,6 +15,8 @@ export interface ClaimCandidate {
   readonly receipts: number
   readonly oldestAtMs: number
   readonly refundAsked: boolean
+  /** What a claim of this tab alone cost when the tab was opened. */
+  readonly openedFee: bigint
   /** Whether calls are under way. Their charges would be lost if the tab ended now. */
   readonly isBusy: boolean
 }
@@ -37,6 +39,8 @@ export interface ClaimOrder {
   readonly close: boolean
 }
 
+/** A refund that does not bring its fee is made while a claim costs no more than this many times as much as when the tab was opened. */
+const CLOSE_FEE_TIMES = 2n
 /** A tab that is worth this many times its share of the fee is claimed soon, any other late. */
 const FEES_WORTH = 100n
 const AGE_SOON_MS = 10 * 60_000
@@ -44,7 +48,8 @@ const AGE_LATE_MS = 6 * 3_600_000
 
 /**
  * The tabs that are to be claimed now, the most pressing first. A claim that would not earn its fee is left out: its value goes to the
- * payer at the end. Only a payer that asked for its refund gets it at once: opening the tab has cost it as much.
+ * payer at the end. Only a payer that asked for its refund gets it all the same, as long as opening the tab has cost it about as much: asking
+ * is free, so refunds of tabs that were opened in quiet blocks wait while blocks are full.
  */
 export function claimsDue(candidates: readonly ClaimCandidate[], moment: ClaimMoment): readonly ClaimOrder[] {
   const open = candidates.filter(({ tab }) => moment.height + 1 < dueHeight(tab))
@@ -52,17 +57,18 @@ export function claimsDue(candidates: readonly ClaimCandidate[], moment: ClaimMo
   const worth = worthFrom(ready, moment)
   const due = new Set(ready.filter((one) => isUrgent(one, moment) || worthOf(one) >= worth || isAged(one, moment)))
   return open
-    .filter((one) => mayClose(one) || due.has(one))
+    .filter((one) => mayClose(one, moment) || due.has(one))
     .sort((a, b) => place(a, moment) - place(b, moment) || larger(a.unclaimed, b.unclaimed))
-    .map((one) => ({ tabId: one.tabId, close: mayClose(one) }))
+    .map((one) => ({ tabId: one.tabId, close: mayClose(one, moment) }))
 }
 
 function isNew({ receipts }: ClaimCandidate): boolean {
   return receipts > 0
 }
 
-function mayClose({ refundAsked, isBusy }: ClaimCandidate): boolean {
-  return refundAsked && !isBusy
+function mayClose(one: ClaimCandidate, { fee }: ClaimMoment): boolean {
+  const { refundAsked, isBusy, unclaimed, openedFee } = one
+  return refundAsked && !isBusy && (unclaimed >= fee(entriesOf(one)) || fee(1) <= CLOSE_FEE_TIMES * openedFee)
 }
 
 /** Entries that a claim of the tab takes at least. */

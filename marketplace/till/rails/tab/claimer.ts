@@ -2,16 +2,18 @@ import { baseFeeAfter } from '../../../../consensus/block/base-fee.ts'
 import type { Chain } from '../../../../consensus/chain/chain.ts'
 import type { Clock } from '../../../../consensus/chain/ports.ts'
 import { ACCOUNTS } from '../../../../consensus/ledger/account.ts'
-import type { Amount } from '../../../../consensus/primitives/amount.ts'
+import { type Amount, amount, formatAmount, ZERO } from '../../../../consensus/primitives/amount.ts'
 import { fromHex, toHex } from '../../../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../../../consensus/primitives/fault.ts'
 import type { FaultCode } from '../../../../consensus/primitives/fault-table.ts'
 import type { TxId } from '../../../../consensus/primitives/ids.ts'
+import type { TabRules } from '../../../../consensus/tx/rules.ts'
 import { CLAIM_ENTRIES_MAX, type ClaimEntry } from '../../../../consensus/tx/tab-payloads.ts'
 import { decodeTransaction, encodeTransaction, type Transaction } from '../../../../consensus/tx/transaction.ts'
+import { AGENTS, mayActFor } from '../../../ledger/agents.ts'
 import { TABS, type Tab } from '../../../ledger/tab-records.ts'
 import { ClaimsAway } from '../../claim-store.ts'
-import { FINAL_DEPTH } from '../../settings.ts'
+import { FEE_ROOM, FINAL_DEPTH } from '../../settings.ts'
 import type { Shop, TransactionSink } from '../../shop.ts'
 import type { Sender } from '../native/sender.ts'
 import { EntryBuilder } from './claim-entries.ts'
@@ -104,6 +106,8 @@ export class Claimer {
     if (this.#stopped || chain.moving || this.#deps.isHeld?.()) return
     // Where replicas share a store, the one that looks for claims keeps the others from it.
     if (!shop.maySettle) return shop.agent === undefined ? undefined : onFault(fault('tab/foreign'))
+    const lack = store.shared === undefined ? null : this.#lack()
+    if (lack !== null) return onFault(lack)
     const waiting = await this.#waiting()
     const rows = (await store.unclaimed()).filter(isTab)
     keepOnly(this.#oldest, new Set(rows.map(({ tabId }) => tabId)))
@@ -114,6 +118,20 @@ export class Claimer {
     const own = waiting.filter(({ transaction }) => senderOf(transaction) === sender.address).length
     await this.#send(due, new Map(rows.map((row) => [row.tabId, row])), WAITING_MAX - own)
     for (const raised of await sender.hurry(() => 0n)) if (!raised.ok) onFault(raised.fault)
+  }
+
+  /** Why the settler cannot pay for a claim of one tab; null if it can. */
+  #lack(): Fault | null {
+    const { chain, sender } = this.#deps
+    const { database, head, ruleBook } = chain
+    const { tx, block } = ruleBook.at(head.header.height + 1)
+    const { decimals, ticker } = ruleBook.params
+    const balance = database.get(ACCOUNTS, sender.address)?.balance ?? ZERO
+    const needed = tx.tabs === undefined ? 0n : claimFee(1, baseFeeAfter(head.header, block) * FEE_ROOM, tx, tx.tabs)
+    if (balance >= needed) return null
+    const text = (units: bigint): string => `${formatAmount(amount(units), decimals)} ${ticker}`
+    const texts = { neededText: text(needed), balanceText: text(balance) }
+    return fault('mempool/balance-exceeded', { needed: `${needed}`, balance: `${balance}`, ...texts })
   }
 
   /** Claims that are not mined. Those that left the mempool are sent again; those that never will be mined are dropped. */
@@ -175,11 +193,27 @@ export class Claimer {
     return { height: header.height, nowMs: clock.now(), fee, riskLimit: riskLimit?.() ?? null }
   }
 
-  /** Null if the chain has no such tab of this seller, or one that is spoken for. */
+  /** The operator may have sold under another agent id when the tab was opened. */
+  #mayClaim({ agentId }: Tab): boolean {
+    const { chain, sender } = this.#deps
+    const agent = chain.database.get(AGENTS, agentId)
+    return agent !== undefined && mayActFor(agent, sender.address)
+  }
+
+  /** What a claim of the tab alone cost in the block of its opening, by the rules of now. */
+  #openedFee({ openedAt }: Tab): bigint {
+    const { database, head, ruleBook } = this.#deps.chain
+    const { tx, block } = ruleBook.at(head.header.height + 1)
+    const id = database.idAt(openedAt)
+    const { baseFee = block.baseFeeMin } = (id === undefined ? undefined : database.entry(id))?.header ?? {}
+    return claimFee(1, baseFee + 1n, tx, tx.tabs as TabRules)
+  }
+
+  /** Null if the chain has no such tab that this settler may claim, or one that is spoken for. */
   async #candidate(row: TabRow): Promise<ClaimCandidate | null> {
     const { tabId, charged, receipts, refundAskedAtMs, lastReceipt } = row
     const tab = this.#tab(tabId)
-    if (tab === undefined || tab.agentId !== this.#deps.shop.operator.agentId) return null
+    if (tab === undefined || !this.#mayClaim(tab)) return null
     if (this.#mined.failedLately(tabId)) return null
     const covered = charged < tab.deposit ? charged : tab.deposit
     const fresh = Math.max(0, receipts - tab.receipts)
@@ -189,6 +223,7 @@ export class Claimer {
       unclaimed: covered > tab.claimed ? covered - tab.claimed : 0n,
       oldestAtMs: fresh === 0 ? newestAtMs : await this.#oldestAt(tabId, tab.receipts, newestAtMs),
       refundAsked: refundAskedAtMs !== null,
+      openedFee: refundAskedAtMs === null ? 0n : this.#openedFee(tab),
       isBusy: this.#isBusy(row),
     }
   }

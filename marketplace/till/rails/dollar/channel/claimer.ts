@@ -218,7 +218,7 @@ export class ChannelClaimer {
     // Claims are possible until the payer takes its money, which it may do late.
     const closesAt = isUrgent ? Math.max(withdrawRequestedAt + terms.withdrawDelay, seconds(clock) + 2) : 0
     return {
-      ...{ tabId, receipts: receipts - finalReceipts, refundAsked: false, isBusy: false },
+      ...{ tabId, receipts: receipts - finalReceipts, refundAsked: false, openedFee: 0n, isBusy: false },
       tab: { closesAt, expiresAt: Number.MAX_SAFE_INTEGER, closeDelay: terms.withdrawDelay },
       unclaimed: claimable(row, payment, state) - state.totalClaimed,
       oldestAtMs: first?.receipt.timeMs ?? 0,

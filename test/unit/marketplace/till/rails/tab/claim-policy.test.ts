@@ -22,7 +22,7 @@ const OPEN = { closesAt: 0, expiresAt: HEIGHT + 20_000, closeDelay: 400 }
 /** One call a minute ago, worth ten fees. */
 function tab(change: Partial<ClaimCandidate> = {}, id = 1): ClaimCandidate {
   const times = { oldestAtMs: NOW - MINUTE }
-  const flags = { refundAsked: false, isBusy: false }
+  const flags = { refundAsked: false, openedFee: ALONE, isBusy: false }
   return { tabId: filled<TxId>(id), tab: OPEN, unclaimed: 10n * ALONE, receipts: 1, ...times, ...flags, ...change }
 }
 
@@ -128,6 +128,22 @@ describe('a tab', () => {
     expect(claimsDue([{ ...asked, ...RIPE, isBusy: true, unclaimed: 20_000n, receipts: 3 }], MOMENT)).toEqual([
       { tabId: asked.tabId, close: false },
     ])
+  })
+})
+
+describe('the refund of a tab that does not bring its fee', () => {
+  const unused = { refundAsked: true, unclaimed: 0n, receipts: 0, openedFee: ALONE }
+  const dearer = (times: bigint) => ({ fee: (tabs: number) => fee(tabs) * times })
+
+  it('is made while a claim costs no more than twice what it cost at the opening, and waits above that', () => {
+    const at = (times: bigint) => isDue(unused, dearer(times))
+    expect([at(1n), at(2n), at(3n), at(1_000n)]).toEqual([true, true, false, false])
+    expect(isDue({ ...unused, openedFee: 500n * ALONE }, dearer(1_000n))).toBe(true)
+  })
+
+  it('is made at any fee that it brings', () => {
+    const worth = (unclaimed: bigint) => isDue({ ...unused, unclaimed, receipts: 1 }, dearer(50n))
+    expect([worth(50n * ALONE - 1n), worth(50n * ALONE)]).toEqual([false, true])
   })
 })
 

@@ -1,4 +1,6 @@
 import { formatAddress } from '../../../consensus/crypto/address.ts'
+import { fault } from '../../../consensus/primitives/fault.ts'
+import { fail, ok } from '../../../consensus/primitives/result.ts'
 import { type AccountSigner, addressOfSigner } from '../../../consensus/tx/sign.ts'
 import { askNode, fieldsOf, postJson, type Transport } from '../http.ts'
 import { NodeClient } from '../node-client.ts'
@@ -90,20 +92,36 @@ export interface ClientOptions extends CeilingOptions {
   readonly tabs?: AutomaticTabs
 }
 
+/** An answer of a seller. */
+interface SellerAnswer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+  /** What the header PAYMENT-RESPONSE says. */
+  readonly settled?: Readonly<Record<string, unknown>>
+  /** When the seller wants to be asked again. */
+  readonly retryAfterMs?: number
+}
+
+/** Another client, by which a call is sent. */
+interface OtherClient {
+  /** The address that it sends the call to. */
+  readonly url: string
+  /** Ends the waiting. */
+  readonly signal: AbortSignal
+  /** Sends the call with this payment once. Null if no answer came. */
+  readonly send: (payment: Readonly<Record<string, unknown>>) => Promise<SellerAnswer | null>
+}
+
 /** A payment from a tab for a call that another client makes. */
 export interface TabProof {
   /** The member `payload` of the payment. */
   readonly payload: Readonly<Record<string, unknown>>
   /** The call, for {@link AgentClient.resume}. */
   readonly payment: Payment
-  /** Asks by a carrier, always with the same bytes, until there is a final answer. Errors: `InterruptedPaymentError`. */
-  readonly ask: (carrier: TabCarrier) => Promise<void>
+  /** Has the call sent, always with the same payment, until there is a final answer. Errors: `InterruptedPaymentError`. */
+  readonly ask: (by: OtherClient) => Promise<void>
   /** Takes the answer; `body.result`, if it is there, is compared with the receipt. True if the call should be asked for anew. */
-  readonly settled: (answer: {
-    readonly status: number
-    readonly body: Readonly<Record<string, unknown>>
-    readonly settled?: Readonly<Record<string, unknown>>
-  }) => Promise<boolean>
+  readonly settled: (answer: SellerAnswer) => Promise<boolean>
 }
 
 /** A payment to resume. Its id is enough if the journal has it. */
@@ -133,6 +151,17 @@ export function createClient(options: ClientOptions): AgentClient {
 function checkAutomatic(tabs: AutomaticTabs): void {
   checkOptions('tabs', tabs, AUTOMATIC_KINDS)
   checkGiven('tabs', 'maxDeposit', tabs.maxDeposit, AUTOMATIC_KINDS.maxDeposit)
+}
+
+function carrierBy({ url, signal, send }: OtherClient): TabCarrier {
+  const nothing = fail(fault('cli/node-unreachable', { url, advice: '' }))
+  return {
+    ...{ url, signal },
+    carry: async (payment) => {
+      const answer = await send(payment)
+      return answer === null ? nothing : ok(answer)
+    },
+  }
 }
 
 /**
@@ -317,7 +346,7 @@ export class AgentClient {
     return {
       payload: voucherPayload(call),
       payment: tab.paymentOf(call),
-      ask: (carrier) => tab.asked(call, carrier),
+      ask: (by) => tab.asked(call, carrierBy(by)),
       settled: (answer) => tab.settled(call, answer, floor),
     }
   }

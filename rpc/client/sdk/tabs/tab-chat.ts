@@ -1,5 +1,5 @@
 import { fault } from '../../../../consensus/primitives/fault.ts'
-import { fail, ok } from '../../../../consensus/primitives/result.ts'
+import { fail } from '../../../../consensus/primitives/result.ts'
 import { CHAT_LINE } from '../../../../marketplace/services/text/chat-line.ts'
 import { GatheredChat } from '../../../chat/tab/gathered.ts'
 import { EventReader } from '../../event-stream.ts'
@@ -118,16 +118,12 @@ class PaidChat {
   async #ask(proof: TabProof): Promise<Heard> {
     const { request, body, unanswered } = this.#parts
     let heard = null as Heard | null
-    const carry = async (payment: Fields) => {
-      try {
-        heard = await heardIn(await this.#send(paymentHeader(payment)))
-        return ok(heard.answer ?? BEGUN)
-      } catch {
-        return fail(this.#unreachable)
-      }
+    const send = async (payment: Fields): Promise<NodeAnswer | null> => {
+      heard = await this.#send(paymentHeader(payment)).then(heardIn).catch(nothing)
+      return heard === null ? null : (heard.answer ?? BEGUN)
     }
     try {
-      await proof.ask({ url: request.url, carry, signal: request.signal })
+      await proof.ask({ url: request.url, signal: request.signal, send })
     } catch (error) {
       unanswered.add(body, proof)
       throw error
@@ -184,16 +180,14 @@ class PaidChat {
   }
 
   #interrupted({ payment }: TabProof): InterruptedPaymentError {
-    return interrupted(payment, fail(this.#unreachable))
-  }
-
-  get #unreachable() {
-    return fault('cli/node-unreachable', { url: this.#parts.request.url, advice: '' })
+    return interrupted(payment, fail(fault('cli/node-unreachable', { url: this.#parts.request.url, advice: '' })))
   }
 }
 
 /** What the tab sees of a stream that has begun: it is no answer to ask for again. */
 const BEGUN: NodeAnswer = { status: 200, body: { paid: true } }
+
+const nothing = (): null => null
 
 async function heardIn(response: Response): Promise<Heard> {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true

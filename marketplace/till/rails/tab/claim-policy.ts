@@ -39,7 +39,7 @@ export interface ClaimOrder {
 
 /** A tab that is worth this many times its share of the fee is claimed soon, any other late. */
 const FEES_WORTH = 100n
-const AGE_SOON_MS = 10 * 60_000
+export const AGE_SOON_MS = 10 * 60_000
 const AGE_LATE_MS = 6 * 3_600_000
 
 /**

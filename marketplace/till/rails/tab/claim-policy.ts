@@ -39,6 +39,7 @@ export interface ClaimOrder {
 
 /** A tab that is worth this many times its share of the fee is claimed soon, any other late. */
 const FEES_WORTH = 100n
+/** From this age of its first unclaimed call on a tab is claimed soon. */
 export const AGE_SOON_MS = 10 * 60_000
 const AGE_LATE_MS = 6 * 3_600_000
 

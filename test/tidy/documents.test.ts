@@ -6,6 +6,7 @@ import { DEFAULT_MARKET_SETTINGS } from '../../marketplace/till/settings.ts'
 import { DEFAULT_MEMPOOL_POLICY } from '../../mempool/policy.ts'
 import type { RateBucket } from '../../rpc/contract/route.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/server/limits.ts'
+import { costTable, openingTable, sellerTable, smallest } from '../bench/tab-scale.ts'
 import { GENERATED_FILES } from '../generate/documents.ts'
 import { ROOT } from '../support/source-tree.ts'
 
@@ -20,6 +21,7 @@ const PROSE = [
   'docs/operating.md',
   'docs/promises.md',
   'docs/replicas.md',
+  'docs/scale.md',
   'docs/spec/encoding.md',
   'docs/spec/transactions.md',
   'docs/spec/blocks.md',
@@ -36,6 +38,11 @@ describe('documents', () => {
       expect(read(path)).toBe(content())
     })
   }
+
+  test('the tables of docs/scale.md, and of its simulations the smallest, are what test/bench/tab-scale.ts prints', () => {
+    const page = read('docs/scale.md')
+    for (const table of [costTable(), openingTable(), sellerTable(), smallest()]) expect(page).toContain(table)
+  })
 
   test('every file that the prose names exists', () => {
     const named = PROSE.flatMap((path) =>

@@ -43,7 +43,8 @@ export interface ClaimOrder {
 const CLOSE_FEE_TIMES = 2n
 /** A tab that is worth this many times its share of the fee is claimed soon, any other late. */
 const FEES_WORTH = 100n
-const AGE_SOON_MS = 10 * 60_000
+/** From this age of its first unclaimed call on a tab is claimed soon. */
+export const AGE_SOON_MS = 10 * 60_000
 const AGE_LATE_MS = 6 * 3_600_000
 
 /**

@@ -6,7 +6,7 @@ import { ADDRESS_TEXT, COUNT, HEX_32, type JsonOf, type ParamsOf } from '../cont
 import type { Decoded, Schema } from '../contract/schema.ts'
 import * as Type from '../contract/schema.ts'
 import type { OperationId, ROUTES } from '../contract/table.ts'
-import { askNode, expectOk, type NodeAnswer, postBytes, postJson, type Transport } from './http.ts'
+import { askNode, expectOk, fieldsOf, type NodeAnswer, postBytes, postJson, type Transport } from './http.ts'
 
 type GetRoute = Extract<(typeof ROUTES)[OperationId], { readonly method: 'GET' }>
 /** Paths of the routes with the method GET, parameters in braces. */
@@ -42,10 +42,20 @@ export const BURIED_BLOCKS = 6
  */
 export const VALID_BLOCKS = 200
 
+/** Pages of the history of an address in which a transaction is looked for. */
+const HISTORY_PAGES_MAX = 20
+const HISTORY_PAGE = 50
+
 /** What the API says about its network. */
 export type StatusView = Decoded<typeof STATUS_ANSWER>
 /** What the API says about a transaction. */
 export type TransactionView = Decoded<typeof TX_ANSWER>
+
+/** Sender and nonce of a transaction. */
+export interface SentBy {
+  readonly sender: string
+  readonly nonce: bigint
+}
 
 /** A transaction that may have expired, with the genesis block id of its network. */
 export interface Sought {
@@ -53,6 +63,8 @@ export interface Sought {
   /** Last height at which it can be mined; 0 if unknown. */
   readonly validUntil: number
   readonly genesis: string
+  /** If known, another transaction with this nonce shows it too. */
+  readonly sentBy?: SentBy | undefined
 }
 
 /** Every method gives the node's answer or a fault, never an exception. */
@@ -82,13 +94,15 @@ export class NodeClient {
   }
 
   /**
-   * Whether a transaction was never mined and cannot be any more. If so, the height up to which the node looked. Else null: also if
-   * `validUntil` is not known (0), and if the node does not answer, is on another network, or has looked at too few blocks.
+   * Whether a transaction was never mined and cannot be any more: it is too late for it, or its nonce is used. If so, the height up to
+   * which the node looked. Else null: also if `validUntil` is not known (0), and if the node does not answer, is on another network, or has looked at too few blocks.
    */
-  async expiredAt({ txId, validUntil, genesis }: Sought): Promise<number | null> {
+  async expiredAt({ txId, validUntil, genesis, sentBy }: Sought): Promise<number | null> {
     const status = await this.status()
+    if (!status.ok || status.value.genesis !== genesis) return null
+    if (sentBy !== undefined && (await this.#isReplaced(txId, sentBy))) return status.value.height
     // A journal of the caller's own may hold anything as `validUntil`.
-    if (!isHeight(validUntil) || validUntil === 0 || !status.ok || status.value.genesis !== genesis) return null
+    if (!isHeight(validUntil) || validUntil === 0) return null
     if (status.value.height < validUntil + BURIED_BLOCKS) return null
     // Asked after the height, because a block may have taken the transaction before.
     const known = await this.transaction(txId)
@@ -97,6 +111,38 @@ export class NodeClient {
     const { executedFrom = 0, executedTo = status.value.height } = known.value
     const hasLooked = executedFrom <= Math.max(0, validUntil - VALID_BLOCKS) && executedTo >= validUntil + BURIED_BLOCKS
     return hasLooked ? executedTo : null
+  }
+
+  /**
+   * Whether another transaction with its nonce is so deep in the chain that it stays. A node that is behind does not have that
+   * one, and one that began from a snapshot may not know it: then the answer is no.
+   */
+  async #isReplaced(txId: string, sentBy: SentBy): Promise<boolean> {
+    const account = await this.account(sentBy.sender)
+    if (!account.ok) return false
+    // Nonces have no gaps, and the history begins with the newest transaction.
+    let ahead = account.value.nonce - sentBy.nonce
+    let [cursor, pages] = [ahead > 0n ? '' : null, 0]
+    for (; cursor !== null && pages < HISTORY_PAGES_MAX; pages++) {
+      const query = new URLSearchParams({ limit: String(HISTORY_PAGE), ...(cursor !== '' && { cursor }) })
+      const page = await this.document(`/api/v1/accounts/${encodeURIComponent(sentBy.sender)}/history?${query}`)
+      const { events, nextCursor } = page.ok ? page.value : {}
+      for (const { event, roles, txId: sent } of Array.isArray(events) ? events.map(fieldsOf) : []) {
+        if (event !== 'transaction' || !Array.isArray(roles) || !roles.includes('sender')) continue
+        ahead -= 1n
+        if (ahead === 0n) return sent !== txId && this.#isBuried(String(sent), sentBy)
+      }
+      cursor = typeof nextCursor === 'string' ? nextCursor : null
+    }
+    return false
+  }
+
+  async #isBuried(txId: string, { sender, nonce }: SentBy): Promise<boolean> {
+    const known = await this.document(`/api/v1/tx/${encodeURIComponent(txId)}`)
+    const { status, confirmations, transaction } = known.ok ? known.value : {}
+    const sent = fieldsOf(transaction)
+    const isIts = sent.sender === sender && sent.nonce === nonce.toString()
+    return isIts && status === 'mined' && Number(confirmations) >= BURIED_BLOCKS
   }
 
   payout(agentId: string): Promise<Result<string>> {

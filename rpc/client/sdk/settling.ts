@@ -11,7 +11,7 @@ import {
 } from './errors.ts'
 import { transactionOf } from './payer.ts'
 import { errorOfAnswer, errorOfFault, isPassing, RETURNS, VOID } from './refusals.ts'
-import type { Payment, PaymentState } from './shapes.ts'
+import type { Payment, PaymentRecord, PaymentState } from './shapes.ts'
 import { isOver, type Patience, pause } from './waiting.ts'
 
 /** Dependencies of settling. */
@@ -89,8 +89,9 @@ function paidNothing(payment: Payment): PaymentMismatchError {
 
 /** Sends the transaction again. Errors: `payment_void` if it is too late for it to be mined. */
 async function sendAgain({ client, genesis }: SettlePlace, payment: Payment): Promise<void> {
-  const { txId, validUntil } = payment
-  if ((await client.expiredAt({ txId, validUntil, genesis })) !== null)
+  const { txId, validUntil, sender, nonce } = payment as Payment & Partial<PaymentRecord>
+  const sentBy = sender === undefined || nonce === undefined ? undefined : { sender, nonce }
+  if ((await client.expiredAt({ txId, validUntil, genesis, sentBy })) !== null)
     throw new PaymentMismatchError('the payment was never mined and cannot be any more: nothing was spent', {
       code: VOID,
       payment,

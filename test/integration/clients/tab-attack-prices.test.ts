@@ -124,3 +124,21 @@ describe('where no node says what a coin is worth', () => {
     expect(await caught(tab.call(ECHO, 'c'))).toMatchObject({ code: 'price_rose' })
   })
 })
+
+describe('a price whose time is over', () => {
+  it('is asked for again: an honest seller takes the price of the day where vouchers of failed calls leave room', async () => {
+    const tab = await opened()
+    await Promise.all(Array.from({ length: 4 }, (_, i) => caught(tab.call(ECHO, `fail:${i}`))))
+    await world.test.mineTo(world.test.height + 40)
+    world.seller.prices.set(ECHO, 240_000n)
+    const { now } = Date
+    // A height is believed for half a minute.
+    Date.now = () => now() + 60_000
+    try {
+      expect((await tab.call(ECHO, 'a')).tab?.charged).toBe(240_000n)
+    } finally {
+      Date.now = now
+    }
+    expect(await tab.state()).toMatchObject({ status: 'open', charged: 240_000n })
+  })
+})

@@ -61,7 +61,7 @@ export class TabAnswers {
     this.#core.book.file(receipt)
     if (this.#core.fresh === call.transaction) this.#core.fresh = null
     const next = nextPriceIn(settled)
-    if (next !== null) this.#guards.priced(call.serviceId, { amount: next, usd: null })
+    if (next !== null) this.#guards.priced(call.serviceId, { ...next, usd: null })
     const payment = { ...this.#core.payment(call), amount: BigInt(receipt.charged) }
     if (receipt.outcome === 1) {
       const { message, code, details } = errorOfAnswer({ status, body })
@@ -121,7 +121,7 @@ export class TabAnswers {
     if (offer === undefined || said === null || offer.serviceId !== call.serviceId) return null
     if (!offer.available) return null
     if (!isChatText(call.request)) this.#guards.learn(offer)
-    return { amount: offer.amount, usd: offer.usd }
+    return offer
   }
 
   /**

@@ -51,7 +51,7 @@ export class TabBook {
   /** Where a wallet without notes began. Calls of an earlier process may be under way up to `ceiling`. */
   base = { charged: 0n, receipts: 0, ceiling: 0n }
   /** Top-ups that were sent and not refused. */
-  readonly funds = new Map<string, { readonly units: bigint; readonly validUntil: number }>()
+  readonly funds = new Map<string, MoveNote>()
   /** The newest request to close by the chain. */
   closing: MoveNote | null = null
   /** Whether this client made the tab, or has agreed to how it stands. */
@@ -131,7 +131,8 @@ export class TabBook {
 
   /** Sum of the opening and of all top-ups, as far as these notes know them. */
   get deposited(): bigint {
-    return [...this.funds.values()].reduce((sum, { units }) => sum + units, BigInt(this.opening?.deposit ?? 0))
+    const funds = [...this.funds.values()]
+    return funds.reduce((sum, { amount }) => sum + BigInt(amount), BigInt(this.opening?.deposit ?? 0))
   }
 
   /** Whether a call with this context was ever noted here. Another copy of the wallet has calls of its own. */
@@ -239,8 +240,7 @@ export class TabBook {
         this.#price(note.prices)
         break
       case 'fund':
-        if (!this.#refused.has(note.txId))
-          this.funds.set(note.txId, { units: BigInt(note.amount), validUntil: note.validUntil })
+        if (!this.#refused.has(note.txId)) this.funds.set(note.txId, note)
         break
       case 'close':
         this.closing = note

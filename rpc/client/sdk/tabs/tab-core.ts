@@ -88,8 +88,9 @@ export class TabCore {
       return this.book.stopped !== null && record.status !== 'ended' ? 'stopped' : record.status
     }
     const { client, facts } = this.purse.parts
-    const { validUntil } = this.opening
-    const gone = { txId: this.tabId, validUntil, genesis: facts.genesis }
+    const { validUntil, payer: sender, nonce } = this.opening
+    const sentBy = { sender, nonce: BigInt(nonce) }
+    const gone = { txId: this.tabId, validUntil, genesis: facts.genesis, sentBy }
     if ((await client.expiredAt(gone)) === null) return 'opening'
     this.record = null
     return 'void'

@@ -23,6 +23,8 @@ const RISE = { numerator: 5n, denominator: 4n }
 const END_MARGIN_BLOCKS = 300
 /** So old a height may be: blocks take seconds, and the margin is a quarter of an hour. */
 const HEIGHT_FRESH_MS = 30_000
+/** Blocks of that time. */
+const PRICE_MARGIN_BLOCKS = 10
 
 /** Whether a price rose so far that it needs consent. */
 export function isRise(price: bigint, first: bigint): boolean {
@@ -33,6 +35,8 @@ export function isRise(price: bigint, first: bigint): boolean {
 export interface CallPrice {
   readonly amount: bigint
   readonly usd: number | null
+  /** Last height at which the seller honours it. */
+  readonly validUntil: number
 }
 
 /** What stands between a call and its voucher: prices, limits, consent, and room on the deposit. */
@@ -72,12 +76,12 @@ export class TabGuards {
     this.checkOffer(offer)
     this.soldHere.add(serviceId)
     this.learn(offer)
-    return { amount: offer.amount, usd: offer.usd }
+    return offer
   }
 
   /** Takes note of an offer. */
-  learn({ serviceId, amount: price, usd, inFlight }: TabOffer): void {
-    this.#prices.set(serviceId, { amount: price, usd })
+  learn({ serviceId, amount: price, usd, validUntil, inFlight }: TabOffer): void {
+    this.#prices.set(serviceId, { amount: price, usd, validUntil })
     this.lanes.widen(Math.min(inFlight, IN_FLIGHT_MAX))
   }
 
@@ -102,10 +106,13 @@ export class TabGuards {
       })
   }
 
-  /** The price of a call, agreed to. A price that is remembered and too high is asked for again: it may have come down. */
+  /**
+   * The price of a call, agreed to. One that is remembered and too high is asked for again: it may have come down. So is one
+   * whose time is over: where vouchers have room, a seller takes the price of the day.
+   */
   async price(serviceId: string, request: string, most: bigint | null): Promise<CallPrice> {
     const known = this.#prices.get(serviceId)
-    if (known !== undefined) {
+    if (known !== undefined && (await this.#now()) + PRICE_MARGIN_BLOCKS < known.validUntil) {
       try {
         await this.agree(serviceId, known, most)
         return known
@@ -119,7 +126,7 @@ export class TabGuards {
   }
 
   /** The guards before a voucher is signed. */
-  async agree(serviceId: string, price: CallPrice, most: bigint | null): Promise<void> {
+  async agree(serviceId: string, price: Omit<CallPrice, 'validUntil'>, most: bigint | null): Promise<void> {
     const { parts } = this.#core.purse
     const { allow, ceilings, onPay, facts, client } = parts
     parts.checkEnded()
@@ -250,10 +257,15 @@ export class TabGuards {
     await this.#checkNotEnding()
   }
 
-  async #checkNotEnding(): Promise<void> {
-    if (Date.now() - this.#height.atMs > HEIGHT_FRESH_MS)
+  /** A height that is at most half a minute old, also where the clock was set back. */
+  async #now(): Promise<number> {
+    if (Math.abs(Date.now() - this.#height.atMs) > HEIGHT_FRESH_MS)
       this.#height = { height: must(await this.#core.purse.parts.client.status()).height, atMs: Date.now() }
-    const { height } = this.#height
+    return this.#height.height
+  }
+
+  async #checkNotEnding(): Promise<void> {
+    const height = await this.#now()
     if (this.#core.record !== null && height + END_MARGIN_BLOCKS < this.#core.record.endsAt) return
     this.isEnding = true
     const message = `this tab ends at height ${this.#core.record?.endsAt ?? 0}: open another`

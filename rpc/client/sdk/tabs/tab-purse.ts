@@ -5,13 +5,13 @@ import type { PayloadOf } from '../../../../consensus/tx/kinds.ts'
 import { type AccountSigner, addressOfSigner } from '../../../../consensus/tx/sign.ts'
 import { encodeTransaction, type Transaction } from '../../../../consensus/tx/transaction.ts'
 import { isUnanswered, type Transport } from '../../http.ts'
-import { VALID_BLOCKS } from '../../node-client.ts'
+import { type SentBy, VALID_BLOCKS } from '../../node-client.ts'
 import { feeOf, type Intent, prepareTransaction } from '../../transactions.ts'
 import { DAY_MS } from '../ceilings.ts'
 import { FarthingError, PaymentRequiredError, SpendLimitError } from '../errors.ts'
 import { reasonIn } from '../journal.ts'
 import { paramsOf } from '../networks.ts'
-import { type PayerParts, statusOn } from '../payer.ts'
+import { type PayerParts, statusOn, transactionOf } from '../payer.ts'
 import { randomHex } from '../quotes.ts'
 import { errorOfFault, must } from '../refusals.ts'
 import { awaitMined } from '../settling.ts'
@@ -160,11 +160,18 @@ export class TabPurse {
     })
   }
 
+  /** Who sent a transaction of this client, and with which nonce. */
+  sentBy(sent: Pick<Payment, 'txId' | 'tx'>): SentBy | undefined {
+    if (!sent.tx) return undefined
+    const { sender, nonce } = transactionOf(sent as Payment).body
+    return { sender: formatAddress(this.parts.facts.addressPrefix, sender), nonce }
+  }
+
   /** Waits for the block of a transaction. Errors: `payment_failed`, `payment_void`, and when time is up `interrupted`. */
   async mined(payment: Payment): Promise<void> {
     const { client, transport, facts, patience } = this.parts
     const place = { client, transport, genesis: facts.genesis }
-    await awaitMined(place, payment, { ...patience(), confirmations: 1 })
+    await awaitMined(place, { ...payment, ...this.sentBy(payment) }, { ...patience(), confirmations: 1 })
   }
 
   async #check({ amount, locked }: Sums, fee: bigint, perUnit: number | null): Promise<void> {

@@ -101,10 +101,10 @@ function readVoucher({ seq, maxClaimableAmount: ceiling, context, signature }: F
   return { seq, ceiling: BigInt(ceiling), context, signature }
 }
 
-/** The price of the next call, if the answer names one. */
-export function nextPriceIn(settled: Fields): bigint | null {
-  const { amount } = fieldsOf(fieldsOf(settled.extra).next)
-  return isUnits(amount) && amount !== '0' ? BigInt(amount) : null
+/** The price of the next call, if the answer names one, and the last height at which it is honoured. */
+export function nextPriceIn(settled: Fields): { readonly amount: bigint; readonly validUntil: number } | null {
+  const { amount, validUntil } = fieldsOf(fieldsOf(settled.extra).next)
+  return isUnits(amount) && amount !== '0' && isHeight(validUntil) ? { amount: BigInt(amount), validUntil } : null
 }
 
 /** What stands in `payload` of a call's payment. It has always the same bytes, so a call can be asked again. */

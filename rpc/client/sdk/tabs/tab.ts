@@ -153,9 +153,9 @@ export class Tab implements TabShape {
     const { book, purse } = this.#core
     if (this.#core.deposit >= book.deposited) return false
     const { client, facts } = purse.parts
-    for (const [txId, { validUntil }] of [...book.funds])
-      if ((await client.expiredAt({ txId, validUntil, genesis: facts.genesis })) !== null)
-        await this.#unfund(txId, VOID)
+    for (const fund of [...book.funds.values()])
+      if ((await client.expiredAt({ ...fund, genesis: facts.genesis, sentBy: purse.sentBy(fund) })) !== null)
+        await this.#unfund(fund.txId, VOID)
     return this.#core.deposit < book.deposited
   }
 

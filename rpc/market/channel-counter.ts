@@ -6,16 +6,18 @@ import type { ChannelPaidCall } from '../../marketplace/till/rails/dollar/channe
 import type { ChannelPayment, ChannelPaymentOf } from '../../marketplace/till/rails/dollar/channel/channel.ts'
 import type { ChannelRail, ChannelView } from '../../marketplace/till/rails/dollar/channel/channel-rail.ts'
 import type { ChannelClaimer } from '../../marketplace/till/rails/dollar/channel/claimer.ts'
+import type { CountedChain } from '../../marketplace/till/rails/dollar/channel/counted-chain.ts'
 import { chargedOf, type Refunded } from '../../marketplace/till/rails/dollar/channel/funding.ts'
 import type { ChannelTerms } from '../../marketplace/till/rails/dollar/channel/terms.ts'
 import type { AnsweredTabRow, TabStore } from '../../marketplace/till/rails/tab/tab-store.ts'
-import type { ChannelDesk } from '../node/channel-desk.ts'
+import type { ChannelDesk, ChannelFigures } from '../node/channel-desk.ts'
 
 /** What the counter works with. */
 export interface ChannelCounterParts {
   readonly rail: ChannelRail
   readonly claimer: ChannelClaimer
   readonly store: Pick<TabStore, 'peek'>
+  readonly counted: Pick<CountedChain, 'counts'>
 }
 
 /** The rail of channels with what its doors need: after each call it looks whether the channel must be claimed at once. */
@@ -40,6 +42,11 @@ export class ChannelCounter implements ChannelDesk {
 
   get isEnding(): boolean {
     return this.#parts.rail.isEnding
+  }
+
+  get figures(): ChannelFigures {
+    const { claimer, counted } = this.#parts
+    return { ...claimer.figures, transactions: counted.counts }
   }
 
   async settle(call: ChannelPaidCall): Promise<Result<Settled<AnsweredTabRow>>> {

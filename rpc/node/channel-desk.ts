@@ -4,9 +4,16 @@ import type { Settled } from '../../marketplace/till/rail.ts'
 import type { ChannelPaidCall } from '../../marketplace/till/rails/dollar/channel/call.ts'
 import type { ChannelPayment, ChannelPaymentOf } from '../../marketplace/till/rails/dollar/channel/channel.ts'
 import type { ChannelView } from '../../marketplace/till/rails/dollar/channel/channel-rail.ts'
+import type { UnclaimedFigures } from '../../marketplace/till/rails/dollar/channel/claimer.ts'
+import type { TransactionCount } from '../../marketplace/till/rails/dollar/channel/counted-chain.ts'
 import type { Refunded } from '../../marketplace/till/rails/dollar/channel/funding.ts'
 import type { ChannelTerms } from '../../marketplace/till/rails/dollar/channel/terms.ts'
 import type { AnsweredTabRow } from '../../marketplace/till/rails/tab/tab-store.ts'
+
+/** Figures of channels, for metrics. */
+export interface ChannelFigures extends UnclaimedFigures {
+  readonly transactions: readonly TransactionCount[]
+}
 
 /** What the doors need of a seller that takes channels of an EVM network. */
 export interface ChannelDesk {
@@ -15,6 +22,7 @@ export interface ChannelDesk {
   readonly closedBecause: string | null
   /** Whether no call can be paid from a channel any more. What is left in one is still given back. */
   readonly isEnding: boolean
+  readonly figures: ChannelFigures
   settle(call: ChannelPaidCall): Promise<Result<Settled<AnsweredTabRow>>>
   /** Called when the caller has received the whole answer. */
   handedOver(answer: AnsweredTabRow): Promise<void>

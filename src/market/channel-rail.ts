@@ -9,6 +9,7 @@ import { unlessAway } from '../../marketplace/till/claim-store.ts'
 import type { AuthorizerKey, ChannelChain } from '../../marketplace/till/rails/dollar/channel/chain.ts'
 import { ChannelRail } from '../../marketplace/till/rails/dollar/channel/channel-rail.ts'
 import { ChannelClaimer } from '../../marketplace/till/rails/dollar/channel/claimer.ts'
+import { CountedChain } from '../../marketplace/till/rails/dollar/channel/counted-chain.ts'
 import { FacilitatorChain } from '../../marketplace/till/rails/dollar/channel/facilitator-chain.ts'
 import { OwnChain } from '../../marketplace/till/rails/dollar/channel/own-chain.ts'
 import type { ChannelTerms } from '../../marketplace/till/rails/dollar/channel/terms.ts'
@@ -73,7 +74,8 @@ export async function openChannelRail(parts: ChannelParts, stops: Stop[]): Promi
   const terms = channelTerms(parts, key.value)
   const side = await chainSide(parts, { terms, sign: (digest) => signDigest(key.value, digest) }, stops)
   if (!side.ok) return side
-  const { channels, closedBecause } = side.value
+  const { closedBecause } = side.value
+  const channels = new CountedChain(side.value.channels)
   const { shop, settings, workshop, takeover } = market
   const { store } = tabs
   const unclaimedMax = dollarAmount(terms.asset, config.stable.channelUnclaimedMaxMicros)
@@ -96,7 +98,7 @@ export async function openChannelRail(parts: ChannelParts, stops: Stop[]): Promi
     void side.value.start().then(() => claimer.check())
     await unlessAway(async () => ok(await rail.till.resume()))
   }
-  return ok({ counter: new ChannelCounter({ rail, claimer, store }), start })
+  return ok({ counter: new ChannelCounter({ rail, claimer, store, counted: channels }), start })
 }
 
 /** Says at the start what is lost with a rail that is off. A store that is away is looked into by replicas that claim. */

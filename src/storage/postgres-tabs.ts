@@ -3,6 +3,7 @@ import { fault } from '../../consensus/primitives/fault.ts'
 import type { TxId } from '../../consensus/primitives/ids.ts'
 import { LruMap } from '../../consensus/primitives/lru.ts'
 import { ClaimsAway, type SharedClaims } from '../../marketplace/till/claim-store.ts'
+import { Gathered } from '../../marketplace/till/gathered.ts'
 import { NEW_WINDOW, SEQ_WINDOW } from '../../marketplace/till/rails/tab/seq-window.ts'
 import type { SignedTabReceipt } from '../../marketplace/till/rails/tab/tab-call.ts'
 import {
@@ -20,7 +21,6 @@ import {
   type TabRow,
   type TabStore,
 } from '../../marketplace/till/rails/tab/tab-store.ts'
-import { Gathered } from './gathered.ts'
 import { codeOf, type PostgresDatabase, type Query, UNIQUE_VIOLATION } from './postgres-database.ts'
 import type { Presence } from './postgres-presence.ts'
 import { PostgresTabClaims } from './postgres-tab-claims.ts'

@@ -1,5 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { DollarRail } from '../../marketplace/till/rails/dollar/dollar-rail.ts'
+import { dollarsOf } from '../../marketplace/till/rails/dollar/terms.ts'
+import type { ChannelDesk, ChannelFigures } from '../../rpc/node/channel-desk.ts'
 
 /** Adds the figures of the stablecoin rail to a registry. */
 export function watchDollarRail(registry: Registry, rail: DollarRail): void {
@@ -54,4 +56,35 @@ function watchArrivals(registry: Registry, rail: DollarRail): void {
       for (const [verdict, count] of Object.entries({ seen, missing, unknown })) this.inc({ verdict }, count)
     },
   })
+}
+
+/** Adds the figures of dollar channels to a registry. */
+export function watchChannels(registry: Registry, desk: Pick<ChannelDesk, 'figures' | 'terms'>): void {
+  const registers = [registry]
+  new Counter({
+    name: 'farthing_channel_transactions_total',
+    help: 'Transactions of channels, by kind (deposit, claim, payout, refund) and end (done, undone, unknown)',
+    labelNames: ['kind', 'end'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { kind, end, count } of desk.figures.transactions) this.inc({ kind, end }, count)
+    },
+  })
+  const gauge = (name: string, help: string, read: (figures: ChannelFigures) => number): void => {
+    new Gauge({
+      ...{ name, help, registers },
+      collect() {
+        this.set(read(desk.figures))
+      },
+    })
+  }
+  const dollars = (units: bigint): number => dollarsOf(desk.terms.asset, units)
+  gauge('farthing_channels_unclaimed', 'Channels with charges that are not claimed', ({ channels }) => channels)
+  gauge('farthing_channels_unclaimed_dollars', 'What is charged on channels and not claimed', ({ unclaimed }) =>
+    dollars(unclaimed),
+  )
+  gauge('farthing_channels_locked_dollars', 'What channels with unclaimed charges hold beyond claims', ({ locked }) =>
+    dollars(locked),
+  )
 }

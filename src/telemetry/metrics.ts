@@ -12,7 +12,7 @@ import type { ChatFacts, NodeApi } from '../../rpc/node/node-api.ts'
 import type { AnswerFacts } from '../../rpc/server/server-edges.ts'
 import type { Checkable } from '../adapters/providers/provider.ts'
 import { ChatMetrics } from './chat-metrics.ts'
-import { watchDollarRail } from './dollar-metrics.ts'
+import { watchChannels, watchDollarRail } from './dollar-metrics.ts'
 import { type WatchedNetwork, watchNetwork } from './network-metrics.ts'
 import { watchProviders } from './provider-metrics.ts'
 
@@ -95,6 +95,7 @@ export class Metrics {
     const isOpen = (offer: Offer): boolean => offerState(chain, market, offer).reason === null
     this.#gauge('farthing_market_closed', '1 while nothing is sold at all', () => (offers.some(isOpen) ? 0 : 1))
     if (market.stable !== null) watchDollarRail(this.#registry, market.stable)
+    if (market.channels) watchChannels(this.#registry, market.channels)
     this.#gauge(
       'farthing_market_services_available',
       'Services that can be sold now',

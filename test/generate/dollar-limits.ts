@@ -1,6 +1,6 @@
 import { FAILED_OUTSIDE } from '../../marketplace/till/failing-callers.ts'
 import { CLAIM_ROWS_MAX } from '../../marketplace/till/rails/dollar/channel/claimer.ts'
-import { CHANNEL_MOVES, MOVES_UNDER_WAY_MAX } from '../../marketplace/till/rails/dollar/channel/funding.ts'
+import { CHANNEL_MOVES, CHANNEL_MOVES_OF_ALL } from '../../marketplace/till/rails/dollar/channel/funding.ts'
 import { CHANNEL_QUESTIONS } from '../../marketplace/till/rails/dollar/channel/sightings.ts'
 import { CONTRACT_QUESTIONS } from '../../marketplace/till/rails/dollar/contract-payers.ts'
 import { CHECKS_WAITING_MAX } from '../../marketplace/till/rails/dollar/facilitators.ts'
@@ -106,7 +106,13 @@ export const DOLLAR_LIMITS: readonly (readonly [string, number, string, string])
     'an hour',
     'marketplace/till/rails/dollar/channel/funding.ts',
   ],
-  ['those under way at once', MOVES_UNDER_WAY_MAX, '', 'marketplace/till/rails/dollar/channel/funding.ts'],
+  [
+    'deposits of all channels that have paid little so far, those of the others, refunds of the former and of the latter: each',
+    CHANNEL_MOVES_OF_ALL.most,
+    'a minute',
+    'marketplace/till/rails/dollar/channel/funding.ts',
+  ],
+  ['each of these at once', CHANNEL_MOVES_OF_ALL.atOnce, '', 'marketplace/till/rails/dollar/channel/funding.ts'],
   [
     'questions about channels that the chain or facilitators are asked at once',
     CHANNEL_QUESTIONS.atOnce,

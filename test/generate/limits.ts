@@ -39,7 +39,7 @@ import { AUDITED_TOKENS_MAX } from '../../marketplace/services/tokens/supply-aud
 import { PASSED_OVER_MAX, PAYER_PART } from '../../marketplace/till/claim-store.ts'
 import { PUBLISHED_AT_ONCE } from '../../marketplace/till/rails/native/registrar.ts'
 import { WRONG_SIGNATURES } from '../../marketplace/till/rails/tab/bad-vouchers.ts'
-import { GROUP_MAX } from '../../marketplace/till/rails/tab/commit-groups.ts'
+import { TOGETHER_MAX } from '../../marketplace/till/gathered.ts'
 import { SEQ_WINDOW } from '../../marketplace/till/rails/tab/seq-window.ts'
 import { TAB_MARGIN_BLOCKS } from '../../marketplace/till/rails/tab/settings.ts'
 import { DEFAULT_MARKET_SETTINGS, FINAL_DEPTH, RECEIPT_MARGIN_BLOCKS } from '../../marketplace/till/settings.ts'
@@ -335,7 +335,7 @@ const MARKET: readonly Row[] = [
     'marketplace/till/waiting-room.ts',
   ],
   ['numbers of calls above the lowest unused one of a tab', SEQ_WINDOW, '', 'marketplace/till/rails/tab/seq-window.ts'],
-  ['calls on tabs that are written in one group', GROUP_MAX, '', 'marketplace/till/rails/tab/commit-groups.ts'],
+  ['calls on tabs that are written in one group', TOGETHER_MAX, '', 'marketplace/till/gathered.ts'],
   [
     'wrong signatures of vouchers within a minute, from one client and for one tab',
     `${WRONG_SIGNATURES.ofClient}, ${WRONG_SIGNATURES.ofTab}`,

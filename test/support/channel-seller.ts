@@ -16,6 +16,7 @@ import type {
 } from '../../marketplace/till/rails/dollar/channel/channel.ts'
 import { ChannelRail } from '../../marketplace/till/rails/dollar/channel/channel-rail.ts'
 import { ChannelClaimer } from '../../marketplace/till/rails/dollar/channel/claimer.ts'
+import { CountedChain } from '../../marketplace/till/rails/dollar/channel/counted-chain.ts'
 import { channelIdOf } from '../../marketplace/till/rails/dollar/channel/digests.ts'
 import { channelOffer } from '../../marketplace/till/rails/dollar/channel/terms.ts'
 import type { Asker } from '../../marketplace/till/rails/dollar/facilitators.ts'
@@ -183,6 +184,7 @@ export class ChannelSeller {
   readonly channels: ModelChannels
   readonly rail: ChannelRail
   readonly claimer: ChannelClaimer
+  readonly counted: CountedChain
   readonly faults: Fault[] = []
   readonly store: ClosableTabs
   readonly #parts: ChannelSellerParts
@@ -197,7 +199,8 @@ export class ChannelSeller {
     this.store = store
     this.#parts = parts
     const { chain } = market.test
-    const shared = { channels, store, terms: CHANNEL_TERMS, clock: market.time }
+    this.counted = new CountedChain(channels)
+    const shared = { channels: this.counted, store, terms: CHANNEL_TERMS, clock: market.time }
     const unclaimedMax = parts.unclaimedMax ?? 10n * PRICE
     this.rail = new ChannelRail({
       ...{ ...shared, unclaimedMax, chain, shop: market.shop, timers: market.time, signer: TEST_SIGNER },

@@ -4,6 +4,7 @@ import type { TxId } from '../../../consensus/primitives/ids.ts'
 import { fail } from '../../../consensus/primitives/result.ts'
 import { NO_ADDRESS } from '../../../marketplace/till/rails/dollar/channel/channel.ts'
 import { FacilitatorChain } from '../../../marketplace/till/rails/dollar/channel/facilitator-chain.ts'
+import { CHANNEL_MOVES_OF_ALL } from '../../../marketplace/till/rails/dollar/channel/funding.ts'
 import { channelOffer } from '../../../marketplace/till/rails/dollar/channel/terms.ts'
 import type { FacilitatorRequest } from '../../../marketplace/till/rails/dollar/facilitator.ts'
 import { RANKS } from '../../../marketplace/till/rails/dollar/facilitators.ts'
@@ -197,6 +198,50 @@ describe('an operator', () => {
       { payTo: receiver, extra: { withdrawDelay: 1_800 } },
       { payTo, extra: { withdrawDelay: 900 } },
     ])
+  })
+})
+
+describe('clients without end', () => {
+  it('that deposit or refund for nothing leave those that pay their places', async () => {
+    const seller = await ChannelSeller.open()
+    const payer = new ModelPayer()
+    await seller.served(payer, 'deposit')
+    const newcomer = (i: number) => seller.call(new ModelPayer().pay('deposit'), 'ok', `203.0.113.${i}`)
+    const codes: unknown[] = []
+    for (let i = 2; i < 70; i++) {
+      const answer = await newcomer(i)
+      codes.push(answer.ok ? 'ok' : answer.fault.code)
+    }
+    expect(codes.filter((code) => code === 'ok')).toHaveLength(CHANNEL_MOVES_OF_ALL.most - 1)
+    expect(codes.at(-1)).toBe('channel/chain-away')
+    expect(await seller.rail.refund(payer.pay('refund'))).toMatchObject({ ok: true })
+    await seller.served(payer, 'deposit', 'ok:2')
+    await seller.market.pass(60_000)
+    expect(await newcomer(70)).toMatchObject({ ok: true })
+  })
+
+  it('have only so many deposits under way at once', async () => {
+    const seller = await ChannelSeller.open()
+    const payer = new ModelPayer()
+    await seller.served(payer, 'deposit')
+    const { deposit } = seller.channels
+    let release = (): void => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    seller.channels.deposit = async (payment) => {
+      await held
+      return deposit.call(seller.channels, payment)
+    }
+    const calls = Array.from({ length: CHANNEL_MOVES_OF_ALL.atOnce + 2 }, (_, i) =>
+      seller.call(new ModelPayer().pay('deposit'), 'ok', `203.0.113.${i + 2}`),
+    )
+    await seller.market.quiet()
+    const paying = seller.call(payer.pay('deposit'), 'ok:2')
+    await seller.market.quiet()
+    release()
+    expect((await Promise.all(calls)).filter(({ ok }) => ok)).toHaveLength(CHANNEL_MOVES_OF_ALL.atOnce)
+    expect(await paying).toMatchObject({ ok: true })
   })
 })
 

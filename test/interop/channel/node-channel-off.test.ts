@@ -56,6 +56,10 @@ it('claims and refunds what is open while it takes no more calls from channels',
   const given = await shop.send({ ...last, request: '', headers: refund })
   expect(given).toMatchObject({ status: 200, body: { refunded: `${LEAST - 2n * PRICE}` } })
   await expect.poll(() => shop.income(), { timeout: 60_000 }).toBe(incomeBefore + 4n * PRICE)
+  const metrics = await (await fetch(`${shop.url}/metrics`)).text()
+  for (const kind of ['claim', 'refund'])
+    expect(metrics).toContain(`farthing_channel_transactions_total{kind="${kind}",end="done"} 1`)
+  expect(metrics).toMatch(/farthing_channels_unclaimed_dollars 0(\.00[48])?\n/)
 })
 
 it('says at the start what it could lose where it turned all of the rail off', async () => {

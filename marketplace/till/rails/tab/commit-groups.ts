@@ -1,9 +1,8 @@
 import type { Clock, Timers } from '../../../../consensus/chain/ports.ts'
 import { ClaimsAway } from '../../claim-store.ts'
+import { Gathered } from '../../gathered.ts'
 import type { AnsweredTabRow, EndedTabCall, SealCall, TabStore } from './tab-store.ts'
 
-/** Most calls of one group. */
-export const GROUP_MAX = 256
 /** How long a group is tried again while the store is away, and the pause between two tries. */
 const TRY_MS = 30_000
 const RETRY_MS = 250
@@ -18,20 +17,10 @@ export interface CommitParts {
   readonly isAbandoned: () => boolean
 }
 
-interface Waiting {
-  readonly ended: EndedTabCall
-  readonly resolve: (answered: AnsweredTabRow | null) => void
-  readonly reject: (error: unknown) => void
-}
-
-/**
- * Writes the ends of calls in groups. No timer gathers them: the next group leaves when the last is on disk, so a lone call waits for
- * nothing, and a busy node writes seldom.
- */
+/** Writes the ends of calls in groups, so that a busy node writes seldom. */
 export class CommitGroups {
   readonly #parts: CommitParts
-  #waiting: Waiting[] = []
-  #isWriting = false
+  readonly #groups = new Gathered((ended: readonly EndedTabCall[]) => this.#commit(ended))
 
   constructor(parts: CommitParts) {
     this.#parts = parts
@@ -39,26 +28,7 @@ export class CommitGroups {
 
   /** Resolves with the answer once it is on disk; with null if the call is with another replica by now. Throws {@link ClaimsAway} if the store stays away. */
   add(ended: EndedTabCall): Promise<AnsweredTabRow | null> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ ended, resolve, reject })
-      if (!this.#isWriting) void this.#write()
-    })
-  }
-
-  async #write(): Promise<void> {
-    this.#isWriting = true
-    // Calls that end in this turn of the event loop belong to the first group.
-    await null
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, GROUP_MAX)
-      try {
-        const answers = await this.#commit(group.map(({ ended }) => ended))
-        for (const [i, { resolve }] of group.entries()) resolve(answers[i] ?? null)
-      } catch (error) {
-        for (const { reject } of group) reject(error)
-      }
-    }
-    this.#isWriting = false
+    return this.#groups.ask('', ended)
   }
 
   /** Finished work must not be lost because the store is away for a moment. */

@@ -29,6 +29,14 @@ export interface ChannelClaimerParts {
   readonly isHeld: () => boolean
 }
 
+/** Channels with calls that are not known to be claimed for good, in units, as the claimer saw them last. */
+export interface UnclaimedFigures {
+  readonly channels: number
+  readonly unclaimed: bigint
+  /** What these channels hold beyond what is claimed. */
+  readonly locked: bigint
+}
+
 /** Channels of one claim: facilitators take at least so many. */
 export const CLAIM_ROWS_MAX = 25
 /**
@@ -79,6 +87,7 @@ export class ChannelClaimer {
   #isFirst = true
   /** Something was claimed that is perhaps not paid out. */
   #isOwed = false
+  #figures: UnclaimedFigures = { channels: 0, unclaimed: 0n, locked: 0n }
 
   constructor(parts: ChannelClaimerParts) {
     this.#parts = parts
@@ -106,6 +115,11 @@ export class ChannelClaimer {
     const { terms, unclaimedMax } = this.#parts
     const isNear = unclaimed * 4n >= unclaimedMost(payment, terms, unclaimedMax) * 3n
     return unclaimed > 0n && (state.withdrawRequestedAt !== 0 || isNear)
+  }
+
+  /** Where replicas share a store, only the one that claims has any. */
+  get figures(): UnclaimedFigures {
+    return this.#figures
   }
 
   /** Notes that something was claimed that is to be paid out. */
@@ -137,6 +151,7 @@ export class ChannelClaimer {
       const some = await Promise.all(ours.slice(i, i + LOOKS_AT_ONCE).map((row) => this.#candidate(row)))
       candidates.push(...some.filter((candidate) => candidate !== null))
     }
+    this.#figures = this.#figuresOf(ours)
     // A crash may have come between a claim and its payment.
     if (this.#isFirst && ours.length > 0) this.#isOwed = true
     this.#isFirst = false
@@ -148,6 +163,19 @@ export class ChannelClaimer {
     for (let i = 0; i < orders.length && !this.#stopped; i += CLAIM_ROWS_MAX)
       await this.#claimAll(orders.slice(i, i + CLAIM_ROWS_MAX))
     if (this.#isOwed && !this.#stopped) await this.#settle()
+  }
+
+  #figuresOf(rows: readonly TabRow[]): UnclaimedFigures {
+    let [channels, unclaimed, locked] = [0, 0n, 0n]
+    for (const row of rows) {
+      const state = this.#parts.sightings.state(row.tabId)
+      const claimed = state?.totalClaimed ?? 0n
+      if (row.charged <= claimed) continue
+      channels += 1
+      unclaimed += row.charged - claimed
+      locked += (state?.balance ?? 0n) - claimed
+    }
+    return { channels, unclaimed, locked }
   }
 
   /** A refund that no replica sends any more: the next call asks the chain what became of it. */

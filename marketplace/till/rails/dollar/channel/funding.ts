@@ -3,20 +3,23 @@ import type { Holder } from '../../../../../consensus/primitives/fair-share.ts'
 import { type Fault, fault } from '../../../../../consensus/primitives/fault.ts'
 import type { TxId } from '../../../../../consensus/primitives/ids.ts'
 import { fail, ok, type Result } from '../../../../../consensus/primitives/result.ts'
-import { ClientCounts } from '../../../client-counts.ts'
+import { ClientCounts, RecentCounts } from '../../../client-counts.ts'
 import { NO_CLIENT } from '../../../failing-callers.ts'
 import type { TabRow, TabStore } from '../../tab/tab-store.ts'
+import { dollarAmount } from '../terms.ts'
 import type { Moved } from './answers.ts'
 import type { ChainOutcome, ChannelChain, ChannelMove } from './chain.ts'
 import type { ChannelPayment, ChannelPaymentOf, ChannelState, ClaimRow } from './channel.ts'
 import { checkCeiling, refundable } from './checks.ts'
 import type { Sightings } from './sightings.ts'
+import type { ChannelTerms } from './terms.ts'
 
 /** What {@link Funding} works with. */
 export interface FundingParts {
   readonly channels: ChannelChain
   readonly sightings: Sightings
   readonly store: TabStore
+  readonly terms: Pick<ChannelTerms, 'asset'>
   readonly clock: Clock
   readonly timers: Timers
 }
@@ -29,8 +32,13 @@ export interface Refunded extends Moved {
 
 /** Deposits and refunds that one client may cause within an hour: each costs the seller, or its facilitator, gas. */
 export const CHANNEL_MOVES = { most: 30, withinMs: 3_600_000, namesMax: 10_000 }
-/** Deposits and refunds that may be under way at once. */
-export const MOVES_UNDER_WAY_MAX = 32
+/**
+ * Deposits of all clients together; refunds likewise. Channels that have paid for a transaction by now have as many places of their own: what
+ * is free takes no place of what is paid.
+ */
+export const CHANNEL_MOVES_OF_ALL = { atOnce: 8, most: 60, withinMs: 60_000 }
+/** What a transaction is taken to cost, in millionths of a dollar. */
+const MOVE_MICROS = 2_000n
 /**
  * A channel with a refund under way is marked, and takes no calls. The replica that sends the refund renews the mark; it may have to wait for
  * other transactions. Once it has not for so long, the refund has been mined, or did not survive its replica.
@@ -43,12 +51,15 @@ const LOOK_MS = 2_000
 /** Moves deposits into channels and gives back what is left of them. One thing at a time is done with a channel. */
 export class Funding {
   readonly #parts: FundingParts
-  readonly #busy = new Set<string>()
+  /** Channels with a deposit or a refund under way, by what counts together. */
+  readonly #busy = new Map<string, string>()
   readonly #moves: ClientCounts
+  readonly #ofAll: RecentCounts
 
   constructor(parts: FundingParts) {
     this.#parts = parts
     this.#moves = new ClientCounts(parts.clock, CHANNEL_MOVES)
+    this.#ofAll = new RecentCounts(parts.clock, { ...CHANNEL_MOVES_OF_ALL, namesMax: 4 })
   }
 
   /** Whether a deposit or a refund of the channel is under way here. */
@@ -67,7 +78,7 @@ export class Funding {
   ): Promise<Result<Moved | null>> {
     const { channels, sightings } = this.#parts
     const { channelId, maxClaimable } = payment.voucher
-    return this.#alone(channelId, from, async () => {
+    return this.#alone(payment, from, async () => {
       const before = sightings.state(channelId)
       const outcome = await channels.deposit(payment, amount, sightings.asker(channelId as TxId, from))
       if (outcome.is === 'done') return ok(this.#seen(channelId, outcome))
@@ -84,7 +95,7 @@ export class Funding {
   refund(payment: ChannelPaymentOf<'refund'>, from: Holder = NO_CLIENT): Promise<Result<Refunded>> {
     const { sightings, store } = this.#parts
     const channelId = payment.voucher.channelId as TxId
-    return this.#alone(channelId, from, async () => {
+    return this.#alone(payment, from, async () => {
       const row = await store.tab(channelId)
       if (isInUse(row) || isInUse(store.peek(channelId))) return fail(busy(channelId))
       const state = await sightings.now(payment)
@@ -164,14 +175,23 @@ export class Funding {
     return { transaction, amount }
   }
 
-  async #alone<T>(channelId: string, from: Holder, work: () => Promise<Result<T>>): Promise<Result<T>> {
+  async #alone<T>(
+    { kind, voucher: { channelId } }: ChannelPayment,
+    from: Holder,
+    work: () => Promise<Result<T>>,
+  ): Promise<Result<T>> {
+    const { store, terms } = this.#parts
+    const row = store.peek(channelId as TxId) ?? (await store.tab(channelId as TxId))
+    const group = `${kind} ${row !== undefined && row.charged >= dollarAmount(terms.asset, MOVE_MICROS)}`
     if (this.#busy.has(channelId)) return fail(busy(channelId))
-    if (this.#busy.size >= MOVES_UNDER_WAY_MAX)
-      return fail(fault('channel/chain-away', { detail: 'too many deposits and refunds are under way' }))
     const waitMs = this.#moves.waitMs(from, CHANNEL_MOVES.most)
     if (waitMs > 0) return fail(fault('tabcall/failing', { seconds: Math.ceil(waitMs / 1_000) }))
+    const atOnce = [...this.#busy.values()].filter((one) => one === group).length
+    if (atOnce >= CHANNEL_MOVES_OF_ALL.atOnce || this.#ofAll.waitMs(group) > 0)
+      return fail(fault('channel/chain-away', { detail: `too many ${kind}s are under way` }))
     this.#moves.add(from)
-    this.#busy.add(channelId)
+    this.#ofAll.add(group)
+    this.#busy.set(channelId, group)
     try {
       return await work()
     } finally {

@@ -1,5 +1,5 @@
 /** Most questions that are asked together. */
-const TOGETHER_MAX = 256
+export const TOGETHER_MAX = 256
 
 interface Waiting<Q, A> {
   readonly question: Q

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { Gathered } from '../../../../src/storage/gathered.ts'
+import { Gathered } from '../../../../marketplace/till/gathered.ts'
 
 describe('questions that are gathered', () => {
   it('go in groups, the next one when the last is answered, each key apart', async () => {

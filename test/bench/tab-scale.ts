@@ -146,7 +146,7 @@ class Network {
     const since = this.#since[tab] as number
     const receipts = this.#callsSince(since)
     const unclaimed = BigInt(receipts * PRICE)
-    const state = { tab: OPEN, refundAsked: false, isBusy: false }
+    const state = { tab: OPEN, refundAsked: false, openedFee: 0n, isBusy: false }
     return { tabId: String(tab) as TxId, unclaimed, receipts, oldestAtMs: since * block.spacingMs, ...state }
   }
 

@@ -30,6 +30,17 @@ const spoiling: typeof fetch = async (input, init) => {
   return new Response((await response.text()).replaceAll('done.', 'gone.'), response)
 }
 
+/** Takes the receipts out of paid answers. */
+const stripping: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init)
+  if (!new Headers(init?.headers).has('payment-signature')) return response
+  const lines = (await response.text()).split('\n').map((line) => {
+    const [, head = '', json] = /^(data: )?(\{.*)$/.exec(line) ?? []
+    return json === undefined ? line : `${head}${JSON.stringify({ ...JSON.parse(json), x_payment: undefined })}`
+  })
+  return new Response(lines.join('\n'), response)
+}
+
 async function openTab(fetching: typeof fetch = fetch) {
   const client = createClient({
     ...{ baseUrl: chat.door.url, wallet: walletFromWords(wordsOfSeed(devSeed(4))), settleMs: 20_000 },
@@ -45,6 +56,18 @@ const post = (fetching: typeof fetch, body: object): Promise<Response> =>
 it('passes on no answer that the receipt is not of', async () => {
   const { paying } = await openTab(spoiling)
   await expect(post(paying, PLAIN)).rejects.toMatchObject({ code: 'unverified' })
+})
+
+it.each([{}, { stream: true }])('passes on no end of an answer without a receipt: %j', async (how) => {
+  const { tab, paying } = await openTab(stripping)
+  const read: string[] = []
+  const reading = async (): Promise<void> => {
+    const { body } = await post(paying, { ...PLAIN, ...how })
+    for await (const bytes of body ?? []) read.push(new TextDecoder().decode(bytes))
+  }
+  await expect(reading()).rejects.toMatchObject({ code: 'unverified' })
+  expect(read.join('')).not.toContain('[DONE]')
+  expect((await tab.state()).unanswered).toBe(1)
 })
 
 it('pays whole and streamed chats from a tab, and notes the receipts', async () => {

@@ -73,6 +73,7 @@ async function noted(response: Response, proof: TabProof): Promise<Response> {
   const text = await response.text()
   const { x_payment: payment, ...result } = readObject(text)
   if (payment !== undefined) await note({ status: response.status, payment: fieldsOf(payment), result }, proof)
+  else if (response.ok) throw withoutReceipt()
   return new Response(text, response)
 }
 
@@ -81,15 +82,28 @@ function watching(status: number, proof: TabProof): TransformStream<Uint8Array, 
   const events = new EventReader()
   const decoder = new TextDecoder()
   const chat = new StreamedChat()
+  let isNoted = false
   return new TransformStream({
     async transform(bytes, out) {
       for (const { data } of events.push(decoder.decode(bytes, { stream: true })) ?? []) {
+        // Readers stop here, and would not see that the rest is missing.
+        if (data === '[DONE]' && !isNoted) throw withoutReceipt()
         const payment = chat.take(readObject(data))
-        if (payment !== null) await note({ status, payment, result: chat.result(payment) }, proof)
+        if (payment === null) continue
+        await note({ status, payment, result: chat.result(payment) }, proof)
+        isNoted = true
       }
       out.enqueue(bytes)
     },
+    flush() {
+      if (!isNoted) throw withoutReceipt()
+    },
   })
+}
+
+/** The call stays open: the same bytes may bring the answer of the seller. */
+function withoutReceipt(): FarthingError {
+  return new FarthingError('the answer ended without a receipt of the seller', { code: 'unverified' })
 }
 
 /** A chat as its pieces tell it. */

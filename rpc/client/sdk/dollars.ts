@@ -22,7 +22,7 @@ export class CoinPrice {
 
   async #ask(url: string): Promise<number | null> {
     const known = this.#known.get(url)
-    if (known !== undefined && Date.now() - known.atMs < KEEP_MS) return known.usd
+    if (known !== undefined && Math.abs(Date.now() - known.atMs) < KEEP_MS) return known.usd
     const answer = await askNode(url, PATH, {}, this.#transport)
     const told = answer.ok ? answer.value.body.nativeUsd : null
     const usd = typeof told === 'number' && Number.isFinite(told) && told > 0 ? told : null

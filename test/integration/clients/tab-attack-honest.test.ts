@@ -102,17 +102,33 @@ describe('a server that a client of x402 asks', () => {
 
   it.each([
     ['an old state', (_: Tab, __: Json, old: Answer) => old],
-    ['a state that charges more', (tab: Tab) => corrective(tab, { channelState: { balance: '10000000', chargedCumulativeAmount: '9000000', receipts: 2, nextSeq: 3 } })],
+    [
+      'a state that charges more',
+      (tab: Tab) =>
+        corrective(tab, {
+          channelState: { balance: '10000000', chargedCumulativeAmount: '9000000', receipts: 2, nextSeq: 3 },
+        }),
+    ],
     ['numbers that are far away', (tab: Tab, before: Json) => corrective(tab, withSeq(before, 1_000))],
-    ['another last receipt', (tab: Tab) => corrective(tab, { lastReceipt: { ...world.seller.ledger(tab.tabId).receipts[0], signature: '0'.repeat(128) } })],
-    ['a receipt that is not signed', (tab: Tab): Answer => {
-      const receipt = { ...world.seller.ledger(tab.tabId).receipts[0], signature: '0'.repeat(128) }
-      return { status: 200, body: { receipt: { tab: receipt } } }
-    }],
-    ['a receipt of another tab', (): Answer => {
-      const [other] = [...world.seller.ledgers.values()].filter(({ receipts }) => receipts.length > 0)
-      return { status: 200, body: { receipt: { tab: other?.receipts[0] } } }
-    }],
+    [
+      'another last receipt',
+      (tab: Tab) =>
+        corrective(tab, { lastReceipt: { ...world.seller.ledger(tab.tabId).receipts[0], signature: '0'.repeat(128) } }),
+    ],
+    [
+      'a receipt that is not signed',
+      (tab: Tab): Answer => {
+        const receipt = { ...world.seller.ledger(tab.tabId).receipts[0], signature: '0'.repeat(128) }
+        return { status: 200, body: { receipt: { tab: receipt } } }
+      },
+    ],
+    [
+      'a receipt of another tab',
+      (): Answer => {
+        const [other] = [...world.seller.ledgers.values()].filter(({ receipts }) => receipts.length > 0)
+        return { status: 200, body: { receipt: { tab: other?.receipts[0] } } }
+      },
+    ],
   ])('does not stop the tab by %s', async (_, lie) => {
     const agent = client()
     const tab = await agent.openTab(ACME, { deposit: '0.1', term: 1_200 })
@@ -165,7 +181,11 @@ describe('a seller is not accused', () => {
     await other.call(ECHO, 'by the copy')
     await other.call(ECHO, 'also by the copy', { maxPrice: '1' })
     world.seller.prices.delete(ECHO)
-    const ends = [await caught(tab.call(ECHO, 'b')), await caught(tab.call(ECHO, 'c')), await caught(tab.call(ECHO, 'd'))]
+    const ends = [
+      await caught(tab.call(ECHO, 'b')),
+      await caught(tab.call(ECHO, 'c')),
+      await caught(tab.call(ECHO, 'd')),
+    ]
     for (const end of ends) expect((end as { evidence?: unknown }).evidence ?? null).toBeNull()
     const { evidence } = await tab.verifyReceipts()
     expect(evidence).toBeNull()
@@ -217,7 +237,11 @@ describe('evidence', () => {
     world.mischief.lie = (answer) => {
       const { receipt } = answer.body as { readonly receipt?: Json }
       if (receipt?.tab === undefined) return answer
-      const signed = world.seller.signed({ ...receiptOf(receipt.tab as Json), charged: amount(1n), cumulative: amount(1n) })
+      const signed = world.seller.signed({
+        ...receiptOf(receipt.tab as Json),
+        charged: amount(1n),
+        cumulative: amount(1n),
+      })
       return { ...answer, body: { ...answer.body, receipt: { ...receipt, tab: signed } } }
     }
     await caught(tab.call(ECHO, 'fail:1'))

@@ -179,7 +179,10 @@ export class TabAnswers {
     const isAbove = BigInt(charged) > BigInt(call.amount) && BigInt(cumulative) > this.#core.book.signed
     const isProven = isBrokenFailure(receipt) || isAbove
     const said = { call: { ...call, secret: '' } }
-    return { reason, proof: isProven ? { kind: 'a receipt that does not fit its call', receipts: [receipt], said } : null }
+    return {
+      reason,
+      proof: isProven ? { kind: 'a receipt that does not fit its call', receipts: [receipt], said } : null,
+    }
   }
 
   /** What came is not what was paid for. */

@@ -62,7 +62,7 @@ export async function checkTabReceipts(
   const failed = Object.entries(checks).flatMap(([name, good]) => (good === false ? [name] : []))
   const evidence = evidenceOf(
     // Claims that do not make up the record are the word of a node.
-    { twice, broken, claim: chain === false ? undefined : claims[lie], before: claims[lie - 1], receipts },
+    { twice, broken, claim: chain === true ? claims[lie] : undefined, before: claims[lie - 1], receipts },
     receiptKey,
     place,
   )

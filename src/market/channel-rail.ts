@@ -14,9 +14,8 @@ import { FacilitatorChain } from '../../marketplace/till/rails/dollar/channel/fa
 import { OwnChain } from '../../marketplace/till/rails/dollar/channel/own-chain.ts'
 import type { ChannelTerms } from '../../marketplace/till/rails/dollar/channel/terms.ts'
 import { FacilitatorPool } from '../../marketplace/till/rails/dollar/facilitators.ts'
-import { type DollarTerms, dollarAmount, dollarsOf } from '../../marketplace/till/rails/dollar/terms.ts'
+import { type DollarTerms, dollarAmount } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { ReceiptSigner } from '../../marketplace/till/rails/tab/tab-receipts.ts'
-import { isTab, type TabStore } from '../../marketplace/till/rails/tab/tab-store.ts'
 import { ChannelCounter } from '../../rpc/market/channel-counter.ts'
 import { JsonRpcNode } from '../adapters/evm/json-rpc-node.ts'
 import { EvmRpc } from '../adapters/evm-rpc.ts'
@@ -27,7 +26,8 @@ import { repeat } from '../daemon/open-core.ts'
 import { systemClock, systemTimers } from '../daemon/runtime.ts'
 import { folderPaths, storageFault } from '../storage/folder.ts'
 import { makeKeyFile } from '../storage/key-file.ts'
-import { assetOf, evmKeyIn } from './dollar-terms.ts'
+import { evmKeyIn } from './dollar-terms.ts'
+import { isLeft } from './left-channels.ts'
 import type { Market } from './open-market.ts'
 
 /** The rail of channels, with what the daemon starts. */
@@ -99,36 +99,6 @@ export async function openChannelRail(parts: ChannelParts, stops: Stop[]): Promi
     await unlessAway(async () => ok(await rail.till.resume()))
   }
   return ok({ counter: new ChannelCounter({ rail, claimer, store, counted: channels }), start })
-}
-
-/** Says at the start what is lost with a rail that is off. A store that is away is looked into by replicas that claim. */
-export async function warnOfChannels({ config, logger }: DaemonOptions, { store }: OpenedTabs): Promise<void> {
-  const owed = await unlessAway(async () => ok(await owedOnChannels(store)))
-  if (!owed.ok || owed.value.units === 0n) return
-  const { units, channels } = owed.value
-  const asset = assetOf(config.stable)
-  const sum = asset.ok ? `${dollarsOf(asset.value, units)} ${asset.value.symbol}` : `${units} units of the token`
-  const text = `${sum} are charged on ${channels} channels and not known to be claimed, and the stablecoin rail is off: turn stable.enabled on until they are, or payers can take them back`
-  logger.warn({ area: 'channels', channels, units: String(units) }, text)
-}
-
-/** What is charged on channels beyond what is known to be claimed for good. */
-async function owedOnChannels(store: TabStore): Promise<{ readonly units: bigint; readonly channels: number }> {
-  const rows = (await store.unclaimed()).filter((row) => !isTab(row))
-  let [units, channels] = [0n, 0]
-  for (const { tabId, charged, finalReceipts } of rows) {
-    const [first] = await store.receiptsFrom(tabId, finalReceipts + 1, 1)
-    const before = first === undefined ? charged : first.receipt.cumulative - first.receipt.charged
-    if (charged > before) channels += 1
-    units += charged - before
-  }
-  return { units, channels }
-}
-
-/** Whether a channel is to be claimed, or a call of one to be ended. Of replicas, only the one that claims knows. */
-async function isLeft(store: TabStore): Promise<boolean> {
-  if (store.shared !== undefined) return true
-  return [...(await store.unclaimed()), ...(await store.open())].some((row) => !isTab(row))
 }
 
 /** A channel names the key that signs its claims, so it must not change: it is kept where the calls are. */

@@ -2,31 +2,23 @@ import { randomBytes } from 'node:crypto'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { eip55 } from '../../consensus/external/eip55.ts'
 import { evmAddressOf, signDigest } from '../../consensus/external/eip712.ts'
-import { fromHex } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { unlessAway } from '../../marketplace/till/claim-store.ts'
-import type { AuthorizerKey, ChannelChain } from '../../marketplace/till/rails/dollar/channel/chain.ts'
 import { ChannelRail } from '../../marketplace/till/rails/dollar/channel/channel-rail.ts'
 import { ChannelClaimer } from '../../marketplace/till/rails/dollar/channel/claimer.ts'
 import { CountedChain } from '../../marketplace/till/rails/dollar/channel/counted-chain.ts'
-import { FacilitatorChain } from '../../marketplace/till/rails/dollar/channel/facilitator-chain.ts'
-import { OwnChain } from '../../marketplace/till/rails/dollar/channel/own-chain.ts'
 import type { ChannelTerms } from '../../marketplace/till/rails/dollar/channel/terms.ts'
-import { FacilitatorPool } from '../../marketplace/till/rails/dollar/facilitators.ts'
 import { type DollarTerms, dollarAmount } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { ReceiptSigner } from '../../marketplace/till/rails/tab/tab-receipts.ts'
 import { ChannelCounter } from '../../rpc/market/channel-counter.ts'
-import { JsonRpcNode } from '../adapters/evm/json-rpc-node.ts'
-import { EvmRpc } from '../adapters/evm-rpc.ts'
-import { EvmKeySender } from '../adapters/evm-sender.ts'
-import { type FacilitatorAuth, HttpFacilitator } from '../adapters/facilitator-http.ts'
+import type { FacilitatorAuth } from '../adapters/facilitator-http.ts'
 import type { DaemonOptions, OpenedTabs, Stop } from '../daemon/open-core.ts'
 import { repeat } from '../daemon/open-core.ts'
 import { systemClock, systemTimers } from '../daemon/runtime.ts'
 import { folderPaths, storageFault } from '../storage/folder.ts'
 import { makeKeyFile } from '../storage/key-file.ts'
-import { evmKeyIn } from './dollar-terms.ts'
+import { chainSide } from './channel-chain.ts'
 import { isLeft } from './left-channels.ts'
 import type { Market } from './open-market.ts'
 
@@ -54,12 +46,6 @@ export interface ChannelParts {
 const SHARED_KEY = 'channel-key'
 const KEY_BYTES = 32
 const CLAIM_MS = 30_000
-
-interface ChainSide {
-  readonly channels: ChannelChain
-  readonly closedBecause: () => string | null
-  readonly start: () => Promise<void>
-}
 
 /**
  * Null if the operator takes no channels and none is left to be claimed. Faults: `config/file`, `config/value`, those of the disk.
@@ -127,34 +113,4 @@ function channelTerms({ options: { config }, terms }: ChannelParts, key: Uint8Ar
     withdrawDelay: channelWithdrawDelay,
     leastDeposit: dollarAmount(terms.asset, channelDepositMinMicros),
   }
-}
-
-/** With a key that pays gas the node needs no facilitator. */
-async function chainSide(
-  { options: { config }, auth }: ChannelParts,
-  signed: { readonly terms: ChannelTerms; readonly sign: AuthorizerKey },
-  stops: Stop[],
-): Promise<Result<ChainSide>> {
-  const { channelGasKeyFile, rpcUrl, facilitators } = config.stable
-  const { network } = signed.terms
-  if (channelGasKeyFile === null) {
-    const all = facilitators.map((url) => new HttpFacilitator(url, auth.get(url), 'batch-settlement'))
-    const shared = { network, clock: systemClock, timers: systemTimers }
-    const pool = new FacilitatorPool({ ...shared, facilitators: all, isOptional: true })
-    stops.push(() => pool.stop())
-    const channels = new FacilitatorChain({ ...signed, facilitators: pool })
-    return ok({ channels, closedBecause: () => pool.closedBecause, start: () => pool.start() })
-  }
-  const key = await evmKeyIn(channelGasKeyFile)
-  if (!key.ok) return key
-  if (rpcUrl === null) {
-    const allowed = 'an address, as stable.channel-gas-key-file is set'
-    return fail(fault('config/value', { key: 'stable.rpc-url', value: '', allowed }))
-  }
-  const { chainId } = network
-  const node = new JsonRpcNode(new URL(rpcUrl), "the node of the token's chain", chainId)
-  const sender = new EvmKeySender({ node, chainId, key: fromHex(key.value) })
-  const ledger = new EvmRpc(rpcUrl, chainId, () => systemClock.now())
-  const channels = new OwnChain({ ...signed, sender, ledger })
-  return ok({ channels, closedBecause: () => null, start: async () => {} })
 }

@@ -2,32 +2,24 @@ import { randomBytes } from 'node:crypto'
 import type { Chain } from '../../consensus/chain/chain.ts'
 import { eip55 } from '../../consensus/external/eip55.ts'
 import { evmAddressOf, signDigest } from '../../consensus/external/eip712.ts'
-import { fromHex } from '../../consensus/primitives/bytes.ts'
 import { type Fault, fault } from '../../consensus/primitives/fault.ts'
 import { fail, ok, type Result } from '../../consensus/primitives/result.ts'
 import { unlessAway } from '../../marketplace/till/claim-store.ts'
-import type { AuthorizerKey, ChannelChain } from '../../marketplace/till/rails/dollar/channel/chain.ts'
 import { ChannelRail } from '../../marketplace/till/rails/dollar/channel/channel-rail.ts'
 import { ChannelClaimer } from '../../marketplace/till/rails/dollar/channel/claimer.ts'
 import { CountedChain } from '../../marketplace/till/rails/dollar/channel/counted-chain.ts'
-import { FacilitatorChain } from '../../marketplace/till/rails/dollar/channel/facilitator-chain.ts'
-import { OwnChain } from '../../marketplace/till/rails/dollar/channel/own-chain.ts'
 import type { ChannelTerms } from '../../marketplace/till/rails/dollar/channel/terms.ts'
-import { FacilitatorPool } from '../../marketplace/till/rails/dollar/facilitators.ts'
-import { type DollarTerms, dollarAmount, dollarsOf } from '../../marketplace/till/rails/dollar/terms.ts'
+import { type DollarTerms, dollarAmount } from '../../marketplace/till/rails/dollar/terms.ts'
 import type { ReceiptSigner } from '../../marketplace/till/rails/tab/tab-receipts.ts'
-import { isTab, type TabStore } from '../../marketplace/till/rails/tab/tab-store.ts'
 import { ChannelCounter } from '../../rpc/market/channel-counter.ts'
-import { JsonRpcNode } from '../adapters/evm/json-rpc-node.ts'
-import { EvmRpc } from '../adapters/evm-rpc.ts'
-import { EvmKeySender } from '../adapters/evm-sender.ts'
-import { type FacilitatorAuth, HttpFacilitator } from '../adapters/facilitator-http.ts'
+import type { FacilitatorAuth } from '../adapters/facilitator-http.ts'
 import type { DaemonOptions, OpenedTabs, Stop } from '../daemon/open-core.ts'
 import { repeat } from '../daemon/open-core.ts'
 import { systemClock, systemTimers } from '../daemon/runtime.ts'
 import { folderPaths, storageFault } from '../storage/folder.ts'
 import { makeKeyFile } from '../storage/key-file.ts'
-import { assetOf, evmKeyIn } from './dollar-terms.ts'
+import { chainSide } from './channel-chain.ts'
+import { isLeft } from './left-channels.ts'
 import type { Market } from './open-market.ts'
 
 /** The rail of channels, with what the daemon starts. */
@@ -54,12 +46,6 @@ export interface ChannelParts {
 const SHARED_KEY = 'channel-key'
 const KEY_BYTES = 32
 const CLAIM_MS = 30_000
-
-interface ChainSide {
-  readonly channels: ChannelChain
-  readonly closedBecause: () => string | null
-  readonly start: () => Promise<void>
-}
 
 /**
  * Null if the operator takes no channels and none is left to be claimed. Faults: `config/file`, `config/value`, those of the disk.
@@ -101,36 +87,6 @@ export async function openChannelRail(parts: ChannelParts, stops: Stop[]): Promi
   return ok({ counter: new ChannelCounter({ rail, claimer, store, counted: channels }), start })
 }
 
-/** Says at the start what is lost with a rail that is off. A store that is away is looked into by replicas that claim. */
-export async function warnOfChannels({ config, logger }: DaemonOptions, { store }: OpenedTabs): Promise<void> {
-  const owed = await unlessAway(async () => ok(await owedOnChannels(store)))
-  if (!owed.ok || owed.value.units === 0n) return
-  const { units, channels } = owed.value
-  const asset = assetOf(config.stable)
-  const sum = asset.ok ? `${dollarsOf(asset.value, units)} ${asset.value.symbol}` : `${units} units of the token`
-  const text = `${sum} are charged on ${channels} channels and not known to be claimed, and the stablecoin rail is off: turn stable.enabled on until they are, or payers can take them back`
-  logger.warn({ area: 'channels', channels, units: String(units) }, text)
-}
-
-/** What is charged on channels beyond what is known to be claimed for good. */
-async function owedOnChannels(store: TabStore): Promise<{ readonly units: bigint; readonly channels: number }> {
-  const rows = (await store.unclaimed()).filter((row) => !isTab(row))
-  let [units, channels] = [0n, 0]
-  for (const { tabId, charged, finalReceipts } of rows) {
-    const [first] = await store.receiptsFrom(tabId, finalReceipts + 1, 1)
-    const before = first === undefined ? charged : first.receipt.cumulative - first.receipt.charged
-    if (charged > before) channels += 1
-    units += charged - before
-  }
-  return { units, channels }
-}
-
-/** Whether a channel is to be claimed, or a call of one to be ended. Of replicas, only the one that claims knows. */
-async function isLeft(store: TabStore): Promise<boolean> {
-  if (store.shared !== undefined) return true
-  return [...(await store.unclaimed()), ...(await store.open())].some((row) => !isTab(row))
-}
-
 /** A channel names the key that signs its claims, so it must not change: it is kept where the calls are. */
 async function authorizerKey(
   { config: { dataDir } }: DaemonOptions,
@@ -157,34 +113,4 @@ function channelTerms({ options: { config }, terms }: ChannelParts, key: Uint8Ar
     withdrawDelay: channelWithdrawDelay,
     leastDeposit: dollarAmount(terms.asset, channelDepositMinMicros),
   }
-}
-
-/** With a key that pays gas the node needs no facilitator. */
-async function chainSide(
-  { options: { config }, auth }: ChannelParts,
-  signed: { readonly terms: ChannelTerms; readonly sign: AuthorizerKey },
-  stops: Stop[],
-): Promise<Result<ChainSide>> {
-  const { channelGasKeyFile, rpcUrl, facilitators } = config.stable
-  const { network } = signed.terms
-  if (channelGasKeyFile === null) {
-    const all = facilitators.map((url) => new HttpFacilitator(url, auth.get(url), 'batch-settlement'))
-    const shared = { network, clock: systemClock, timers: systemTimers }
-    const pool = new FacilitatorPool({ ...shared, facilitators: all, isOptional: true })
-    stops.push(() => pool.stop())
-    const channels = new FacilitatorChain({ ...signed, facilitators: pool })
-    return ok({ channels, closedBecause: () => pool.closedBecause, start: () => pool.start() })
-  }
-  const key = await evmKeyIn(channelGasKeyFile)
-  if (!key.ok) return key
-  if (rpcUrl === null) {
-    const allowed = 'an address, as stable.channel-gas-key-file is set'
-    return fail(fault('config/value', { key: 'stable.rpc-url', value: '', allowed }))
-  }
-  const { chainId } = network
-  const node = new JsonRpcNode(new URL(rpcUrl), "the node of the token's chain", chainId)
-  const sender = new EvmKeySender({ node, chainId, key: fromHex(key.value) })
-  const ledger = new EvmRpc(rpcUrl, chainId, () => systemClock.now())
-  const channels = new OwnChain({ ...signed, sender, ledger })
-  return ok({ channels, closedBecause: () => null, start: async () => {} })
 }

@@ -21,8 +21,9 @@ import { localUrl } from '../daemon/own-url.ts'
 import { systemClock, systemTimers } from '../daemon/runtime.ts'
 import { folderPaths, storageFault } from '../storage/folder.ts'
 import { watchProviders } from '../telemetry/provider-log.ts'
-import { type ChannelParts, openChannelRail, type RunningChannels, warnOfChannels } from './channel-rail.ts'
+import { type ChannelParts, openChannelRail, type RunningChannels } from './channel-rail.ts'
 import { dollarTerms, facilitatorAuth, refundWallet } from './dollar-terms.ts'
+import { warnOfChannels } from './left-channels.ts'
 import type { Market } from './open-market.ts'
 
 /** The stablecoin rail, with what the daemon starts. */

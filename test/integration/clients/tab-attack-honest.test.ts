@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { devSeed } from '../../../config/networks/dev-keys.ts'
 import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import { amount } from '../../../consensus/primitives/amount.ts'
-import { type AgentClient, type ClientOptions, createClient } from '../../../rpc/client/client.ts'
+import { type AgentClient, type ClientOptions, createClient, memoryJournal } from '../../../rpc/client/client.ts'
 import type { Tab } from '../../../rpc/client/sdk/tabs/tab-shapes.ts'
 import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import { type Answer, type Json, receiptOf } from '../../support/lying-tab-seller.ts'
@@ -214,6 +214,25 @@ describe('a seller is not accused', () => {
 })
 
 describe('evidence', () => {
+  it('is no claim that a node tells where it hides the record of the tab', async () => {
+    const journal = memoryJournal()
+    const tab = await opened({ journal })
+    await tab.call(ECHO, 'a')
+    await world.claim(tab.tabId)
+    const lying: typeof fetch = async (input, init) => {
+      if (/\/api\/v1\/tabs\/[0-9a-f]{64}$/.test(String(input)))
+        return new Response('{"error":"none","code":"tab_not_found"}', { status: 404 })
+      const answer = await fetch(input, init)
+      if (!/\/claims\?/.test(String(input))) return answer
+      const body = (await answer.json()) as { readonly claims: readonly Json[] }
+      const claims = body.claims.map((claim) => ({ ...claim, root: 'ab'.repeat(32) }))
+      return new Response(JSON.stringify({ ...body, claims }), { status: answer.status })
+    }
+    const checked = await (await client({ journal, fetch: lying }).tab(tab.tabId)).verifyReceipts()
+    expect(checked).toMatchObject({ ok: false, checks: { chain: null, roots: false }, evidence: null })
+    expect(await caught(tab.call(ECHO, 'b'))).toBe('no error')
+  })
+
   it('has both receipts for one number, also where newer ones are known', async () => {
     const tab = await opened()
     await tab.call(ECHO, 'a')

@@ -312,7 +312,7 @@ export class Tab implements TabShape {
   /** What became of a call of another client that was sent at `floor`. True if the client should ask for the price again. */
   async settled(call: CallNote, answer: NodeAnswer, floor: TabFloor): Promise<boolean> {
     if (hasReceipt(answer)) {
-      await this.#answers.accept(call, answer, 'result' in answer.body)
+      await this.#answers.accept(call, answer, !('result' in answer.body))
       return false
     }
     // The other client may have asked another server: only the state of the tab refuses.

@@ -26,7 +26,8 @@ const WORDS_PER_MINUTE = 175
 const SPEEDS: SpeedRange = { min: 0.5, max: 2.5 }
 /** Far above what is needed: the program makes a minute of sound in a fraction of a second. */
 const SPEAK_MS = 30_000
-const CHECK_MS = 5_000
+/** On a busy machine the program starts slowly, and is none the worse. */
+const CHECK_MS = 15_000
 const WELL_MS = 300_000
 const ILL_MS = 30_000
 const SOUND_BYTES_MAX = 16 * 1_048_576

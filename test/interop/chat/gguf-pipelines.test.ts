@@ -29,13 +29,13 @@ interface Completion {
   readonly x_platform: Report
 }
 
-/** Waits until the local model is available: it is loaded in the background. */
-async function modelReady(url: string): Promise<void> {
-  await until('the model can answer', async () => {
+/** Waits until a model is available: the local one is loaded in the background, and speech is checked there. */
+async function modelReady(url: string, model = 'model-1'): Promise<void> {
+  await until(`${model} can answer`, async () => {
     const { data } = (await (await fetch(`${url}/api/v1/models`)).json()) as {
       data: { id: string; x_platform: { available: boolean } }[]
     }
-    return data.find(({ id }) => id === 'model-1')?.x_platform.available
+    return data.find(({ id }) => id === model)?.x_platform.available
   })
 }
 
@@ -97,6 +97,7 @@ describe('a GGUF in the process of the node', () => {
   })
 
   it('answers as model-voice, read out by espeak-ng', async () => {
+    await modelReady(daemon.url, 'model-voice')
     const response = await fetch(`${daemon.url}/api/v1/voice`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

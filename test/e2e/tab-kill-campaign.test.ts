@@ -1,12 +1,10 @@
 import { expect, it } from 'vitest'
-import { runs } from '../support/runs.ts'
 import { campaignText, runCampaign } from '../support/tab-kill-campaign.ts'
 import { STEPS } from '../support/tab-kill-slot.ts'
 
 /** Sellers that are killed side by side: while one starts, another works. */
 const SELLERS = 3
-/** With FARTHING_RUNS=4 there are more than a thousand in all. */
-const KILLS = runs(84)
+const KILLS = 320
 const SEED = Number(process.env.TEST_KILL_SEED ?? Date.now() % 1_000_000)
 
 it(`${SELLERS} sellers of tabs, each killed ${KILLS} times with seed ${SEED}: each tab ends once, and every call is charged and answered once`, {

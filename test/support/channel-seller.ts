@@ -271,3 +271,16 @@ export class ChannelSeller {
 export async function closeChannelSellers(): Promise<void> {
   for (const seller of opened.splice(0)) await seller.close()
 }
+
+/** Waits for looks at the chain whose pauses pass in the time of the test. */
+export async function passing<T>(seller: ChannelSeller, work: Promise<T>): Promise<T> {
+  let isOver = false
+  const ended = work.finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await seller.market.quiet()
+    await seller.market.pass(2_000)
+  }
+  return ended
+}

@@ -6,7 +6,7 @@ import type { ChannelVoucher, ClaimRow } from '../../../marketplace/till/rails/d
 import { voucherDigest } from '../../../marketplace/till/rails/dollar/channel/digests.ts'
 import { channelOffer } from '../../../marketplace/till/rails/dollar/channel/terms.ts'
 import { CHANNEL_TERMS, readChannel } from '../../support/channel.ts'
-import { ChannelSeller, closeChannelSellers, ModelPayer } from '../../support/channel-seller.ts'
+import { ChannelSeller, closeChannelSellers, ModelPayer, passing } from '../../support/channel-seller.ts'
 import { PRICE } from '../../support/dollar.ts'
 import { closeMarkets } from '../../support/market.ts'
 import { TEST_SERVICES } from '../../support/test-services.ts'
@@ -24,19 +24,6 @@ function copied({ config }: ClaimRow, { channelId, maxClaimable, signature }: Ch
   const voucher = { channelId, maxClaimableAmount: maxClaimable.toString(), signature }
   const payload = { type: 'voucher', channelConfig: config, voucher }
   return readChannel({ x402Version: 2, accepted: channelOffer(CHANNEL_TERMS, PRICE), payload }, 'voucher')
-}
-
-/** Waits for looks at the chain whose pauses pass in the time of the test. */
-async function passing<T>(seller: ChannelSeller, work: Promise<T>): Promise<T> {
-  let isOver = false
-  const ended = work.finally(() => {
-    isOver = true
-  })
-  while (!isOver) {
-    await seller.market.quiet()
-    await seller.market.pass(2_000)
-  }
-  return ended
 }
 
 describe('a stranger with a voucher that a claim made public', () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { TxId } from '../../../consensus/primitives/ids.ts'
 import type { ChannelPaymentOf } from '../../../marketplace/till/rails/dollar/channel/channel.ts'
-import { ChannelSeller, closeChannelSellers, ModelPayer } from '../../support/channel-seller.ts'
+import { ChannelSeller, closeChannelSellers, ModelPayer, passing } from '../../support/channel-seller.ts'
 import { PRICE } from '../../support/dollar.ts'
 import { closeMarkets } from '../../support/market.ts'
 import { TEST_SERVICES } from '../../support/test-services.ts'
@@ -14,19 +14,6 @@ afterEach(async () => {
 /** Ten calls of the test services. */
 const DEPOSIT = 10_000n
 const refused = (code: string) => ({ ok: false, fault: { code } })
-
-/** Waits for looks at the chain whose pauses pass in the time of the test. */
-async function passing<T>(seller: ChannelSeller, work: Promise<T>): Promise<T> {
-  let isOver = false
-  const ended = work.finally(() => {
-    isOver = true
-  })
-  while (!isOver) {
-    await seller.market.quiet()
-    await seller.market.pass(2_000)
-  }
-  return ended
-}
 
 describe('a call', () => {
   it('costs what the service charged, and the next voucher follows from that', async () => {

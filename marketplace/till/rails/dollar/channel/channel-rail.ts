@@ -222,7 +222,7 @@ export class ChannelRail implements Rail<ChannelPaidCall, TabCallRow, ChannelIde
     if (!state.ok) return state
     const row = await this.#deps.store.tab(channelId)
     const charged = chargedOf(row, state.value)
-    // What is claimed a client believes the chain. A store that lost rows has an older voucher, which it would take for a lie.
+    // A client believes the chain about what is claimed. A store that lost rows has an older voucher, which the client would take for a lie.
     const isClaimed = row === undefined || charged <= state.value.totalClaimed
     const voucher = isClaimed ? null : await this.#charged.newest(row)
     const last = voucher && { channelId, maxClaimable: voucher.ceiling, signature: voucher.signature }

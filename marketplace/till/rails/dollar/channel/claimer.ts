@@ -78,7 +78,7 @@ export class ChannelClaimer {
   readonly #seen = new Map<TxId, Seen>()
   readonly #refusedAtMs = new Map<TxId, number>()
   readonly #tooHigh = new Map<TxId, TooHigh>()
-  /** Channels of a claim whose end was not told: one of them may be why, so each is claimed alone once. */
+  /** Channels whose claim had no known end. One of them may be the cause, so each is claimed alone once. */
   readonly #untold = new Set<TxId>()
   readonly #charged: ChargedVouchers
   #work: Promise<void> = Promise.resolve()

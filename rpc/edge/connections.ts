@@ -9,6 +9,10 @@ import { refusalOf } from './unreadable.ts'
 
 /** Time between checks of all connections. */
 export const LOOK_MS = 1_000
+/** Time after its last answer for which a connection waits for its client to close it. */
+export const LINGER_MS = 2_000
+/** Bytes that the node reads and drops meanwhile: more than the longest body of a route. */
+export const LINGER_BYTES_MAX = 33_554_432
 
 interface Connection {
   readonly socket: Socket
@@ -21,8 +25,10 @@ interface Connection {
   unsent: number
   /** Since when these bytes have not become fewer. */
   stuckSinceMs: number
-  /** Whether it exceeded `unansweredMax`. The node reads nothing more from it. */
+  /** Whether it exceeded `unansweredMax`, or had its last answer. No more requests of it are served. */
   isOver: boolean
+  /** When its last answer and its end had gone out; infinite until then. */
+  endedMs: number
 }
 
 /** Bounds of {@link Connections}. */
@@ -72,9 +78,11 @@ export class Connections {
     }
     const holder = holderOf(addressKey(socket.remoteAddress ?? ''))
     const isProxy = this.#isProxy(socket.remoteAddress)
-    const state = { owed: new Set<ServerResponse>(), unsent: 0, stuckSinceMs: 0, isOver: false }
+    const state = { owed: new Set<ServerResponse>(), unsent: 0, stuckSinceMs: 0, isOver: false, endedMs: Infinity }
     const connection = { socket, holder, isProxy, ...state }
     this.#all.set(socket, connection)
+    // What Node and `refuseOn` call after the last answer.
+    socket.destroySoon = () => this.#linger(connection)
     socket.once('close', () => {
       this.#all.delete(socket)
       this.#busy(connection)
@@ -117,10 +125,35 @@ export class Connections {
     socket.on('resume', () => socket.pause())
   }
 
+  /**
+   * Closes a connection after its last answer in the steps of RFC 9112, section 9.6. If it were closed while bytes of its
+   * client are unread, the system would reset it, and the client could lose the answer. So the node drops what still
+   * comes, up to a bound. Meanwhile the connection counts as idle, and gives way to others.
+   */
+  #linger(connection: Connection): void {
+    const { socket } = connection
+    if (!socket.writable) return
+    connection.isOver = true
+    let left = LINGER_BYTES_MAX
+    // Node's parser reads no more. Without the empty push, a paused connection could not be resumed past the parser.
+    socket.removeAllListeners('data').removeAllListeners('resume')
+    socket.on('data', ({ length }) => {
+      left -= length
+      if (left < 0) socket.destroy()
+    })
+    socket.push('')
+    socket.resume()
+    socket.end(() => {
+      connection.endedMs = performance.now()
+    })
+    this.#rest(connection)
+  }
+
   #rest(connection: Connection): void {
     const { network, address } = connection.holder
     const idle = this.#idle.get(network) ?? { count: 0, addresses: new Map<string, Idle>() }
     const own: Idle = idle.addresses.get(address) ?? new Set()
+    if (own.has(connection)) return
     this.#idle.set(network, idle)
     idle.addresses.set(address, own)
     own.add(connection)
@@ -170,6 +203,7 @@ export class Connections {
       // An answer that is written while it is made has the limit of streams.
       const msMax = first === undefined || first.writableEnded ? stuckMsMax : streams.behindMsMax
       if (isStuck && nowMs - connection.stuckSinceMs >= msMax) socket.destroy()
+      if (nowMs - connection.endedMs >= LINGER_MS) socket.destroy()
     }
   }
 }

@@ -3,21 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { resolveConfig } from '../../../config/load.ts'
-import { devSeed } from '../../../config/networks/dev-keys.ts'
-import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import { faultMessage } from '../../../consensus/primitives/fault.ts'
-import { type AgentClient, type ClientOptions, createClient } from '../../../rpc/client/client.ts'
-import { walletFromWords } from '../../../rpc/client/wallet.ts'
+import type { ClientOptions } from '../../../rpc/client/client.ts'
 import { parseCommandLine } from '../../../src/cli/args.ts'
 import { exitCodeOf } from '../../../src/cli/exit-codes.ts'
 import { COMMANDS } from '../../../src/cli/table.ts'
 import type { Json } from '../../support/lying-tab-seller.ts'
-import { ACME, ECHO, TabWorld } from '../../support/tab-world.ts'
+import { ACME, caught, ECHO, PRICE, TabWorld } from '../../support/tab-world.ts'
 
 /** What docs/tabs.md tells callers, sentence by sentence. */
-const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
 const root = mkdtempSync(join(tmpdir(), 'farthing-tab-words-'))
-const PRICE = 200_000n
 let world: TabWorld
 beforeAll(async () => {
   world = await TabWorld.open()
@@ -28,10 +23,8 @@ afterAll(async () => {
 })
 beforeEach(() => world.calm())
 
-const client = (options: Partial<ClientOptions> = {}): AgentClient =>
-  createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 400, ...options })
+const client = (options: Partial<ClientOptions> = {}) => world.client({ settleMs: 400, ...options })
 const opened = (options: Partial<ClientOptions> = {}) => client(options).openTab(ACME, { deposit: '0.1', term: 1_200 })
-const caught = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
 
 /** Runs a command as the program does, in a data folder of this test. */
 async function run(folder: string, ...args: readonly string[]): Promise<{ code: number; out: string; notes: string }> {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { marketOpen } from '../support/caller.ts'
 import { Workshop } from '../support/daemon.ts'
+import { mineWhile } from '../support/mine-by-hand.ts'
 import { type Finished, PINNED_NODE } from '../support/processes.ts'
 import { ROOT } from '../support/source-tree.ts'
 
@@ -84,9 +85,13 @@ it(
     await succeeds('npx --no tsc --noEmit')
     await succeeds(tests!)
 
-    const daemon = await workshop.start(workshop.folder(), { entry: join(checkout, 'src/main.ts') })
-    await marketOpen(daemon.url)
-    const sold = await succeeds(`${sale!.trim()} --json --rpc ${daemon.url} --data-dir ${home} --dev-key 1`)
+    const daemon = await workshop.start(workshop.folder(), { entry: join(checkout, 'src/main.ts'), mine: 0 })
+    const buy = `${sale!.trim()} --json --rpc ${daemon.url} --data-dir ${home} --dev-key 1`
+    // Mining threads have the lowest priority: beside other tests they would find no block for minutes.
+    const sold = await mineWhile(
+      daemon.url,
+      marketOpen(daemon.url).then(() => succeeds(buy)),
+    )
     expect(JSON.parse(sold)).toMatchObject({
       result: { service: 'node-block-countdown', target: 2_000_000, height: expect.any(Number) },
       receipt: { serviceId: 'node-block-countdown' },

@@ -1,5 +1,8 @@
 import { join } from 'node:path'
+import { DEV_ADDRESSES } from '../../config/networks/dev-keys.ts'
+import type { Address } from '../../consensus/primitives/ids.ts'
 import { marketOpen } from '../support/caller.ts'
+import { mineAtPace } from '../support/mine-by-hand.ts'
 import { Program, removeFolder, temporaryFolder, until } from '../support/processes.ts'
 import { ROOT } from '../support/source-tree.ts'
 import { freePort } from '../support/tcp-proxy.ts'
@@ -37,6 +40,9 @@ const MASKS: readonly Mask[] = [
 ]
 const PROGRAM = 'npx --no farthing'
 const COMMAND_MS_MAX = 240_000
+/** The wallet that the first node mines for: the devnet's market. */
+const MARKET = DEV_ADDRESSES[1] as Address
+const BLOCK_MS = 1_000
 /** Indentation of a value's continuation lines. */
 const GOING_ON = 8
 
@@ -46,6 +52,7 @@ export class Transcripts {
   readonly #ports: Ports
   readonly #known: Map<string, string>
   readonly #nodes: Program[] = []
+  #endMining: (() => Promise<void>) | undefined
 
   private constructor(ports: Ports) {
     this.#ports = ports
@@ -75,6 +82,7 @@ export class Transcripts {
 
   /** Ends each node by its own id, and removes the home. */
   async close(): Promise<void> {
+    await this.#endMining?.()
     await Promise.all(this.#nodes.map((node) => node.end('SIGTERM')))
     removeFolder(this.#home)
   }
@@ -108,15 +116,18 @@ export class Transcripts {
     this.#nodes.push(node)
     const greeting = (): string => node.stderr.replace(/^\{.*\n/gm, '')
     await until('the node greets', () => said.test(greeting()))
-    await marketOpen(`http://127.0.0.1:${this.#ports.rpc}`)
+    const url = `http://127.0.0.1:${this.#ports.rpc}`
+    // Mining threads have the lowest priority: beside other tests they would find no block for minutes.
+    this.#endMining ??= mineAtPace(url, BLOCK_MS, MARKET)
+    await marketOpen(url)
     return greeting().trimEnd()
   }
 
   #masked(text: string, masks: readonly Mask[]): string {
     let masked = text.replaceAll(this.#home, '~')
-    // Ids hold digits, too.
+    // Ids and amounts hold the same digits, too.
     for (const [name, shown] of Object.entries(SHOWN_PORTS))
-      masked = masked.replace(new RegExp(`\\b${this.#ports[name as keyof Ports]}\\b`, 'g'), shown)
+      masked = masked.replace(new RegExp(`(?<=[:/]|port )${this.#ports[name as keyof Ports]}\\b`, 'g'), shown)
     for (const [pattern, stand] of [...MASKS, ...masks]) masked = masked.replace(pattern, stand)
     return masked === text ? text : aligned(masked)
   }

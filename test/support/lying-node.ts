@@ -3,16 +3,14 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { resolveConfig } from '../../config/load.ts'
 import { DEV_ADDRESSES } from '../../config/networks/dev-keys.ts'
 import { DEVNET } from '../../config/networks/devnet.ts'
 import { createRuleBook } from '../../consensus/chain/rule-book.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
 import { type Fault, faultMessage } from '../../consensus/primitives/fault.ts'
 import { decodeTransaction, type Transaction } from '../../consensus/tx/transaction.ts'
-import { parseCommandLine } from '../../src/cli/args.ts'
-import { COMMANDS } from '../../src/cli/table.ts'
 import { PROTOCOL } from '../../src/protocol.ts'
+import { runCommand } from './run-command.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -104,29 +102,8 @@ export class LyingNode {
 
   /** Runs a command against this node. */
   async run(...args: readonly string[]): Promise<Ran> {
-    const line = parseCommandLine(args)
-    if (!line.ok) throw new Error(faultMessage(line.fault))
-    const { words, flags } = line.value
-    const named = (name: string) => COMMANDS.find((command) => command.name === name)
-    const command = named(words.slice(0, 2).join(' ')) ?? named(words[0] as string)
-    if (command === undefined) throw new Error(`no command ${words.join(' ')}`)
-    const resolved = resolveConfig(
-      [{ origin: 'flag', values: { 'data-dir': this.#folder }, callsIt: (name) => name }],
-      this.#folder,
-    )
-    if (!resolved.ok) throw new Error(faultMessage(resolved.fault))
-    const notes: string[] = []
-    const prints: string[] = []
-    const outcome = await command.run({
-      ...resolved.value,
-      params: DEVNET,
-      words: words.slice(command.name.split(' ').length),
-      flags: { rpc: this.url, ...flags },
-      logger: undefined as never,
-      print: (text) => prints.push(text),
-      printJson: (value, indent) => prints.push(JSON.stringify(value, null, indent)),
-      note: (text) => notes.push(text),
-    })
+    const place = { url: this.url, params: DEVNET, folder: this.#folder }
+    const { outcome, notes, prints } = await runCommand(place, args)
     const fault = typeof outcome === 'number' ? null : outcome
     return { end: fault === null ? (outcome as number) : faultMessage(fault), fault, notes, prints }
   }

@@ -7,8 +7,10 @@ import { nativePowHasher } from '../../src/crypto/native-pow.ts'
 import { ask } from './api.ts'
 import { until } from './processes.ts'
 
-/** The miner of blocks that a test mines. No test looks at this balance. */
+/** The miner of blocks that a test mines, unless it names another. No test looks at this balance. */
 const MINER = '99'.repeat(32) as Address
+/** How long a search keeps its process from other work. The blocks of a test network take less, those of the devnet seconds. */
+const SLICE_MS = 250
 /** Pause between blocks, so that waiting transactions get into them. */
 const PAUSE_MS = 150
 /** Pause between two looks for waiting transactions. */
@@ -18,8 +20,9 @@ const LOOK_MS = 100
  * Mines one block over a node's API, as an external miner does, and returns its height. A node gives an empty job first
  * and a full one soon after. With `transactionsMin` it waits for a job with so many transactions.
  */
-export async function mineOne(url: string, { transactionsMin = 0 } = {}): Promise<number> {
-  const owner = { address: MINER, text: formatAddress('dfar', MINER) }
+export async function mineOne(url: string, { transactionsMin = 0, miner = MINER } = {}): Promise<number> {
+  const owner = { address: miner, text: formatAddress('dfar', miner) }
+  let start = 0n
   return until('a block by hand', async () => {
     const job = await askJob(url, owner)
     if (!job.ok) {
@@ -29,8 +32,15 @@ export async function mineOne(url: string, { transactionsMin = 0 } = {}): Promis
       throw new Error(JSON.stringify(job.fault))
     }
     if (job.value.transactions < transactionsMin) return undefined
-    const search = { ...job.value, start: 0n, stride: 1n }
-    const nonce = searchNonce(search, nativePowHasher, { stopped: () => false, onHash: () => {} }) as bigint
+    const endMs = performance.now() + SLICE_MS
+    const search = { ...job.value, start, stride: 1n }
+    const nonce = searchNonce(search, nativePowHasher, {
+      stopped: () => performance.now() >= endMs,
+      onHash: () => {
+        start++
+      },
+    })
+    if (nonce === undefined) return undefined
     const answer = await submitNonce(url, job.value.jobId, nonce)
     if (!answer.ok) throw new Error(JSON.stringify(answer.fault))
     return answer.value.accepted && answer.value.height
@@ -57,8 +67,8 @@ export async function mineWhile<T>(url: string, work: Promise<T>): Promise<T> {
 }
 
 /** Mines a block on a node, then pauses for `everyMs`, again and again until the returned function is called. */
-export function mineAtPace(url: string, everyMs: number): () => Promise<void> {
-  return mineWhenever(url, everyMs, async () => true)
+export function mineAtPace(url: string, everyMs: number, miner = MINER): () => Promise<void> {
+  return mineWhenever(url, everyMs, async () => true, miner)
 }
 
 /**
@@ -78,11 +88,16 @@ export function mineOnDemand(url: string, restMs = 2_000): () => Promise<void> {
   })
 }
 
-function mineWhenever(url: string, everyMs: number, isTime: () => Promise<boolean>): () => Promise<void> {
+function mineWhenever(
+  url: string,
+  everyMs: number,
+  isTime: () => Promise<boolean>,
+  miner = MINER,
+): () => Promise<void> {
   const stop = new AbortController()
   const mining = (async () => {
     while (!stop.signal.aborted) {
-      if (await isTime()) await mineOne(url)
+      if (await isTime()) await mineOne(url, { miner })
       await setTimeout(everyMs, undefined, { signal: stop.signal }).catch(() => {})
     }
   })()

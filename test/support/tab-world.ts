@@ -1,11 +1,13 @@
 import { createServer as createHttp, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { devSeed } from '../../config/networks/dev-keys.ts'
 import { LAUNCH_RULES, TAB_RULES } from '../../config/networks/rules.ts'
 import type { NetworkParams } from '../../consensus/chain/params.ts'
 import { UNPACED } from '../../consensus/chain/ports.ts'
 import { createRuleBook } from '../../consensus/chain/rule-book.ts'
 import { formatAddress } from '../../consensus/crypto/address.ts'
+import { wordsOfSeed } from '../../consensus/crypto/words.ts'
 import { amount } from '../../consensus/primitives/amount.ts'
 import type { Hash, ServiceId, TxId } from '../../consensus/primitives/ids.ts'
 import type { ClaimEntry } from '../../consensus/tx/tab-payloads.ts'
@@ -13,8 +15,10 @@ import type { Transaction } from '../../consensus/tx/transaction.ts'
 import { TABS, type Tab } from '../../marketplace/ledger/tab-records.ts'
 import type { Mempool } from '../../mempool/mempool.ts'
 import { buildTemplate } from '../../miner/template.ts'
+import { type AgentClient, type ClientOptions, createClient } from '../../rpc/client/client.ts'
 import { jsonOfBase64 } from '../../rpc/client/http.ts'
 import type { NetworkFacts } from '../../rpc/client/sdk/shapes.ts'
+import { type Wallet, walletFromWords } from '../../rpc/client/wallet.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../rpc/server/limits.ts'
 import { createServer } from '../../rpc/server/server.ts'
 import { networkFacts } from '../../src/market/network-facts.ts'
@@ -36,6 +40,21 @@ const RATES = {
 export const ACME = agentId('acme')
 export const ECHO = 'node-echo'
 export const OTHER = 'node-other'
+/** What a call costs, in base units, unless a test changes it. */
+export const PRICE = 200_000n
+
+/** The wallet of a development key. */
+export function devWallet(key: number): Wallet {
+  return walletFromWords(wordsOfSeed(devSeed(key)))
+}
+
+/** The error of `work`, or `no error`. */
+export function caught(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => 'no error',
+    (error: unknown) => error,
+  )
+}
 
 /** What a test does to the next answers of the seller. */
 export interface Mischief {
@@ -105,6 +124,11 @@ export class TabWorld {
 
   get payout(): string {
     return formatAddress(this.network.addressPrefix, wallet(3).address)
+  }
+
+  /** A client that pays with the first development wallet, unless told otherwise. */
+  client(options: Partial<ClientOptions>): AgentClient {
+    return createClient({ baseUrl: this.url, wallet: devWallet(1), network: this.network, ...options })
   }
 
   tab(tabId: string): Tab | undefined {

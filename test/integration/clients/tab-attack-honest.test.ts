@@ -1,16 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { devSeed } from '../../../config/networks/dev-keys.ts'
-import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import { amount } from '../../../consensus/primitives/amount.ts'
-import { type AgentClient, type ClientOptions, createClient, memoryJournal } from '../../../rpc/client/client.ts'
+import { type AgentClient, type ClientOptions, memoryJournal } from '../../../rpc/client/client.ts'
 import type { Tab } from '../../../rpc/client/sdk/tabs/tab-shapes.ts'
-import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import { type Answer, type Json, receiptOf } from '../../support/lying-tab-seller.ts'
-import { ACME, ECHO, TabWorld } from '../../support/tab-world.ts'
+import { ACME, caught, devWallet, ECHO, PRICE, TabWorld } from '../../support/tab-world.ts'
 
 /** Answers that an honest seller gave, which come late, again, or changed: it is never accused, and its tab goes on. */
-const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
-const PRICE = 200_000n
 let world: TabWorld
 beforeAll(async () => {
   world = await TabWorld.open()
@@ -18,14 +13,8 @@ beforeAll(async () => {
 afterAll(() => world.close())
 beforeEach(() => world.calm())
 
-const client = (options: Partial<ClientOptions> = {}): AgentClient =>
-  createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 400, ...options })
+const client = (options: Partial<ClientOptions> = {}) => world.client({ settleMs: 400, ...options })
 const opened = (options: Partial<ClientOptions> = {}) => client(options).openTab(ACME, { deposit: '0.1', term: 1_200 })
-const caught = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'no error',
-    (error: unknown) => error,
-  )
 
 /** A corrective answer with other members in `extra`. */
 function corrective(tab: Tab, change: Json = {}): Answer {
@@ -52,7 +41,7 @@ describe('a state that is older than a receipt', () => {
   })
 
   it('stops the tab if it stays old, accuses no seller, and automatic mode locks no more with it', async () => {
-    const own = walletFromWords(wordsOfSeed(devSeed(4)))
+    const own = devWallet(4)
     const agent = client({ wallet: own, tabs: { maxDeposit: '0.02', callsAhead: 5 }, verify: false })
     for (let i = 0; i < 5; i++) await agent.call(ECHO, `first ${i}`)
     const [tab] = (await agent.tabs()) as [Tab]

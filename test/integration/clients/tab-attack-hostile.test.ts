@@ -1,22 +1,17 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { devSeed } from '../../../config/networks/dev-keys.ts'
-import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import { amount } from '../../../consensus/primitives/amount.ts'
 import type { Hash } from '../../../consensus/primitives/ids.ts'
 import { encodeTabReceipt, tabReceiptsRoot } from '../../../consensus/tx/tab-messages.ts'
-import { type AgentClient, type ClientOptions, createClient } from '../../../rpc/client/client.ts'
-import { walletFromWords } from '../../../rpc/client/wallet.ts'
+import type { ClientOptions } from '../../../rpc/client/client.ts'
 import { nativeTabScheme } from '../../../rpc/client/x402.ts'
 import { wallet as walletKey } from '../../support/chain.ts'
 import { type Answer, type Json, receiptOf } from '../../support/lying-tab-seller.ts'
-import { ACME, ECHO, TabWorld } from '../../support/tab-world.ts'
+import { ACME, caught, ECHO, PRICE, TabWorld } from '../../support/tab-world.ts'
 import { serviceId } from '../../support/unsigned.ts'
 
 /** Answers that no honest seller or node gives. */
-const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
-const PRICE = 200_000n
 let world: TabWorld
 const servers: Server[] = []
 beforeAll(async () => {
@@ -28,14 +23,8 @@ afterAll(async () => {
 })
 beforeEach(() => world.calm())
 
-const client = (options: Partial<ClientOptions> = {}): AgentClient =>
-  createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 400, ...options })
+const client = (options: Partial<ClientOptions> = {}) => world.client({ settleMs: 400, ...options })
 const opened = (options: Partial<ClientOptions> = {}) => client(options).openTab(ACME, { deposit: '0.1', term: 1_200 })
-const caught = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'no error',
-    (error: unknown) => error,
-  )
 
 /** A server that keeps what it was asked. */
 async function listener(

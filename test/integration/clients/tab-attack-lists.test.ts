@@ -3,25 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { resolveConfig } from '../../../config/load.ts'
-import { devSeed } from '../../../config/networks/dev-keys.ts'
-import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import { faultMessage } from '../../../consensus/primitives/fault.ts'
-import {
-  type AgentClient,
-  type ClientOptions,
-  createClient,
-  fileJournal,
-  memoryJournal,
-} from '../../../rpc/client/client.ts'
-import { walletFromWords } from '../../../rpc/client/wallet.ts'
+import { type AgentClient, type ClientOptions, fileJournal, memoryJournal } from '../../../rpc/client/client.ts'
 import { tabListCommand } from '../../../src/cli/commands/tab.ts'
 import { folderPaths } from '../../../src/storage/folder.ts'
 import { wallet as walletKey } from '../../support/chain.ts'
 import type { Json } from '../../support/lying-tab-seller.ts'
-import { ACME, ECHO, TabWorld } from '../../support/tab-world.ts'
+import { ACME, caught, devWallet, ECHO, TabWorld } from '../../support/tab-world.ts'
 
 /** Lists of tabs, heirs of dead processes, and servers that are not the client's node. */
-const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
+const wallet = devWallet(1)
 const keyless = { keys: wallet.keys, address: wallet.address, sign: wallet.sign } as never
 const root = mkdtempSync(join(tmpdir(), 'farthing-tab-lists-'))
 let world: TabWorld
@@ -34,14 +25,8 @@ afterAll(async () => {
 })
 beforeEach(() => world.calm())
 
-const client = (options: Partial<ClientOptions> = {}): AgentClient =>
-  createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 400, verify: false, ...options })
+const client = (options: Partial<ClientOptions> = {}) => world.client({ settleMs: 400, verify: false, ...options })
 const opened = (options: Partial<ClientOptions> = {}) => client(options).openTab(ACME, { deposit: '0.1', term: 1_200 })
-const caught = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'no error',
-    (error: unknown) => error,
-  )
 
 const { fetch: plain } = globalThis
 /** A node that shows one tab under another key. */
@@ -153,7 +138,7 @@ describe('an opening that waits for its block', () => {
 
 describe('a seller', () => {
   it('does not get a single payment for a call whose voucher it has by naming the code of a failed opening', async () => {
-    const own = walletFromWords(wordsOfSeed(devSeed(4)))
+    const own = devWallet(4)
     const agent = client({ wallet: own, tabs: { maxDeposit: '0.02', callsAhead: 5 } })
     for (let i = 0; i < 4; i++) await agent.call(ECHO, `first ${i}`)
     const [tab] = await agent.tabs()

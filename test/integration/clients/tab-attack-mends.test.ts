@@ -1,17 +1,12 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { devSeed } from '../../../config/networks/dev-keys.ts'
-import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import { amount } from '../../../consensus/primitives/amount.ts'
-import { type AgentClient, type ClientOptions, createClient, memoryJournal } from '../../../rpc/client/client.ts'
-import { walletFromWords } from '../../../rpc/client/wallet.ts'
+import { type ClientOptions, memoryJournal } from '../../../rpc/client/client.ts'
 import { type Answer, type Json, receiptOf } from '../../support/lying-tab-seller.ts'
-import { ACME, ECHO, TabWorld } from '../../support/tab-world.ts'
+import { ACME, caught, ECHO, PRICE, TabWorld } from '../../support/tab-world.ts'
 
 /** Answers that are neither a receipt nor a refusal that can be believed, and prices that were never paid. */
-const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
-const PRICE = 200_000n
 let world: TabWorld
 beforeAll(async () => {
   world = await TabWorld.open()
@@ -19,14 +14,8 @@ beforeAll(async () => {
 afterAll(() => world.close())
 beforeEach(() => world.calm())
 
-const client = (options: Partial<ClientOptions> = {}): AgentClient =>
-  createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 1_500, ...options })
+const client = (options: Partial<ClientOptions> = {}) => world.client({ settleMs: 1_500, ...options })
 const opened = (options: Partial<ClientOptions> = {}) => client(options).openTab(ACME, { deposit: '0.1', term: 1_200 })
-const caught = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'no error',
-    (error: unknown) => error,
-  )
 
 /** What comes instead of answers of the seller that carry a receipt. */
 function instead(answer: (told: Answer) => Answer): void {

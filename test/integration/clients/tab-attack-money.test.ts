@@ -1,10 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { devSeed } from '../../../config/networks/dev-keys.ts'
-import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import {
   type AgentClient,
   type ClientOptions,
-  createClient,
   InterruptedPaymentError,
   memoryJournal,
   type Payment,
@@ -12,13 +9,10 @@ import {
   type TabJournal,
   type TabNote,
 } from '../../../rpc/client/client.ts'
-import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import type { Json } from '../../support/lying-tab-seller.ts'
-import { ACME, ECHO, TabWorld } from '../../support/tab-world.ts'
+import { ACME, caught, ECHO, PRICE, TabWorld } from '../../support/tab-world.ts'
 
 /** What a client spends: one payment for one call, one opening and one top-up for one wish. */
-const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
-const PRICE = 200_000n
 let world: TabWorld
 // A chain of its own for each test: a wallet without notes may find what another test left open.
 beforeEach(async () => {
@@ -26,14 +20,8 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
-const client = (options: Partial<ClientOptions> = {}): AgentClient =>
-  createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 1_000, verify: false, ...options })
+const client = (options: Partial<ClientOptions> = {}) => world.client({ settleMs: 1_000, verify: false, ...options })
 const opened = (options: Partial<ClientOptions> = {}) => client(options).openTab(ACME, { deposit: '0.1', term: 1_200 })
-const caught = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'no error',
-    (error: unknown) => error,
-  )
 
 /** A client with automatic tabs that has one. */
 async function automatic(options: Partial<ClientOptions> = {}): Promise<AgentClient> {

@@ -2,22 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { devSeed } from '../../../config/networks/dev-keys.ts'
-import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
-import {
-  type AgentClient,
-  type ClientOptions,
-  createClient,
-  fileJournal,
-  storageJournal,
-  type TabNote,
-} from '../../../rpc/client/client.ts'
-import { walletFromWords } from '../../../rpc/client/wallet.ts'
-import { ACME, ECHO, TabWorld } from '../../support/tab-world.ts'
+import { type ClientOptions, fileJournal, storageJournal, type TabNote } from '../../../rpc/client/client.ts'
+import { ACME, caught, ECHO, PRICE, TabWorld } from '../../support/tab-world.ts'
 
 /** Two processes or pages of one wallet that share their notes. The seller is honest. */
-const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
-const PRICE = 200_000n
 const folder = mkdtempSync(join(tmpdir(), 'farthing-notes-'))
 let world: TabWorld
 let folders = 0
@@ -30,13 +18,7 @@ afterAll(async () => {
 })
 beforeEach(() => world.calm())
 
-const client = (options: Partial<ClientOptions> = {}): AgentClient =>
-  createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 400, ...options })
-const caught = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'no error',
-    (error: unknown) => error,
-  )
+const client = (options: Partial<ClientOptions> = {}) => world.client({ settleMs: 400, ...options })
 
 describe('a look at all tabs', () => {
   it('does not accuse the seller while another process with the same notes makes calls', async () => {

@@ -1,28 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { devSeed } from '../../../config/networks/dev-keys.ts'
-import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
-import { type AgentClient, type ClientOptions, createClient, memoryJournal } from '../../../rpc/client/client.ts'
-import { walletFromWords } from '../../../rpc/client/wallet.ts'
+import { type ClientOptions, memoryJournal } from '../../../rpc/client/client.ts'
 import type { Json } from '../../support/lying-tab-seller.ts'
-import { ACME, ECHO, TabWorld } from '../../support/tab-world.ts'
+import { ACME, caught, ECHO, PRICE, TabWorld } from '../../support/tab-world.ts'
 
 /** What a service costs when a tab begins: the chain says it, not the seller. */
-const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
-const PRICE = 200_000n
 let world: TabWorld
 beforeEach(async () => {
   world = await TabWorld.open()
 })
 afterEach(() => world.close())
 
-const client = (options: Partial<ClientOptions> = {}): AgentClient =>
-  createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 1_000, verify: false, ...options })
+const client = (options: Partial<ClientOptions> = {}) => world.client({ settleMs: 1_000, verify: false, ...options })
 const opened = (options: Partial<ClientOptions> = {}) => client(options).openTab(ACME, { deposit: '0.2', term: 1_200 })
-const caught = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'no error',
-    (error: unknown) => error,
-  )
 
 /** The registry of the chain, as the node shows it from now on. */
 function registry(change: (service: Json) => Json): typeof fetch {

@@ -1,17 +1,12 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { devSeed } from '../../../config/networks/dev-keys.ts'
-import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
-import { type AgentClient, type ClientOptions, createClient } from '../../../rpc/client/client.ts'
+import type { ClientOptions } from '../../../rpc/client/client.ts'
 import { jsonOfBase64 } from '../../../rpc/client/http.ts'
-import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import type { Json } from '../../support/lying-tab-seller.ts'
-import { ACME, ECHO, TabWorld } from '../../support/tab-world.ts'
+import { ACME, caught, ECHO, PRICE, TabWorld } from '../../support/tab-world.ts'
 
 /** Servers that are neither the client's node nor the seller of the tab. */
-const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
-const PRICE = 200_000n
 let world: TabWorld
 const servers: Server[] = []
 beforeAll(async () => {
@@ -22,13 +17,7 @@ afterAll(async () => {
   await world.close()
 })
 beforeEach(() => world.calm())
-const client = (options: Partial<ClientOptions> = {}): AgentClient =>
-  createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 1_500, verify: false, ...options })
-const caught = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'no error',
-    (error: unknown) => error,
-  )
+const client = (options: Partial<ClientOptions> = {}) => world.client({ settleMs: 1_500, verify: false, ...options })
 
 /** A server that names the seller's service as its own, takes the voucher there, and keeps the answer. */
 async function thief(answer: { status: number; body: Json }): Promise<{ url: string; stolen: Json[] }> {

@@ -1,14 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { devSeed } from '../../../config/networks/dev-keys.ts'
-import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
-import { type AgentClient, type ClientOptions, createClient, memoryJournal } from '../../../rpc/client/client.ts'
-import { walletFromWords } from '../../../rpc/client/wallet.ts'
+import { type ClientOptions, memoryJournal } from '../../../rpc/client/client.ts'
 import type { Answer, Json } from '../../support/lying-tab-seller.ts'
-import { ACME, ECHO, TabWorld } from '../../support/tab-world.ts'
+import { ACME, caught, devWallet, ECHO, PRICE, TabWorld } from '../../support/tab-world.ts'
 
 /** The seller is honest; what lies between it and the client is not, or the client lost its notes. */
-const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
-const PRICE = 200_000n
 let world: TabWorld
 beforeAll(async () => {
   world = await TabWorld.open()
@@ -16,10 +11,8 @@ beforeAll(async () => {
 afterAll(() => world.close())
 beforeEach(() => world.calm())
 
-const client = (options: Partial<ClientOptions> = {}): AgentClient =>
-  createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 400, ...options })
+const client = (options: Partial<ClientOptions> = {}) => world.client({ settleMs: 400, ...options })
 const opened = (options: Partial<ClientOptions> = {}) => client(options).openTab(ACME, { deposit: '0.1', term: 1_200 })
-const caught = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
 
 /** The seller serves, and this comes instead of its answer. */
 function instead(answer: Answer, times = Number.POSITIVE_INFINITY): void {
@@ -66,8 +59,8 @@ describe('answers that were paid for', () => {
     world.mischief.mute = 3
     await Promise.all(['fail:1', 'good', 'fine'].map((text) => caught(tab.call(ECHO, text))))
     expect((await tab.state()).unanswered).toBe(3)
-    const first = await caught(tab.resume())
-    const rest = await caught(tab.resume())
+    const first = await tab.resume().catch((error: unknown) => error)
+    const rest = await tab.resume().catch((error: unknown) => error)
     const told = JSON.stringify([first, rest], (_, each) => (typeof each === 'bigint' ? String(each) : each))
     expect(told).toContain('"echo":"good"')
     expect(told).toContain('"echo":"fine"')
@@ -145,13 +138,13 @@ describe('a price that rose for a moment', () => {
     }
     await tab.call(ECHO, 'a')
     world.calm()
-    expect(await caught(tab.call(ECHO, 'b'))).toMatchObject({ result: { echo: 'b' } })
+    expect(await tab.call(ECHO, 'b')).toMatchObject({ result: { echo: 'b' } })
   })
 })
 
 describe('a tab at its end', () => {
   it('is replaced in automatic mode', async () => {
-    const own = walletFromWords(wordsOfSeed(devSeed(4)))
+    const own = devWallet(4)
     const agent = client({
       tabs: { maxDeposit: '0.02', callsAhead: 5 },
       verify: false,

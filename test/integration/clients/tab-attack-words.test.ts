@@ -2,22 +2,15 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { resolveConfig } from '../../../config/load.ts'
-import { devSeed } from '../../../config/networks/dev-keys.ts'
-import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import { faultMessage } from '../../../consensus/primitives/fault.ts'
-import { type AgentClient, type ClientOptions, createClient } from '../../../rpc/client/client.ts'
-import { walletFromWords } from '../../../rpc/client/wallet.ts'
-import { parseCommandLine } from '../../../src/cli/args.ts'
+import type { ClientOptions } from '../../../rpc/client/client.ts'
 import { exitCodeOf } from '../../../src/cli/exit-codes.ts'
-import { COMMANDS } from '../../../src/cli/table.ts'
 import type { Json } from '../../support/lying-tab-seller.ts'
-import { ACME, ECHO, TabWorld } from '../../support/tab-world.ts'
+import { runCommand } from '../../support/run-command.ts'
+import { ACME, caught, ECHO, PRICE, TabWorld } from '../../support/tab-world.ts'
 
 /** What docs/tabs.md tells callers, sentence by sentence. */
-const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
 const root = mkdtempSync(join(tmpdir(), 'farthing-tab-words-'))
-const PRICE = 200_000n
 let world: TabWorld
 beforeAll(async () => {
   world = await TabWorld.open()
@@ -28,42 +21,19 @@ afterAll(async () => {
 })
 beforeEach(() => world.calm())
 
-const client = (options: Partial<ClientOptions> = {}): AgentClient =>
-  createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 400, ...options })
+const client = (options: Partial<ClientOptions> = {}) => world.client({ settleMs: 400, ...options })
 const opened = (options: Partial<ClientOptions> = {}) => client(options).openTab(ACME, { deposit: '0.1', term: 1_200 })
-const caught = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
 
-/** Runs a command as the program does, in a data folder of this test. */
-async function run(folder: string, ...args: readonly string[]): Promise<{ code: number; out: string; notes: string }> {
-  const line = parseCommandLine(args)
-  if (!line.ok) throw new Error(faultMessage(line.fault))
-  const { words, flags } = line.value
-  const named = (name: string) => COMMANDS.find((command) => command.name === name)
-  const command = named(words.slice(0, 2).join(' ')) ?? named(words[0] as string)
-  if (command === undefined) throw new Error(`no command ${words.join(' ')}`)
-  const values = { 'data-dir': join(root, folder) }
-  const resolved = resolveConfig([{ origin: 'flag', values, callsIt: (name: string) => name }], root)
-  if (!resolved.ok) throw new Error(faultMessage(resolved.fault))
-  const [out, notes]: [string[], string[]] = [[], []]
-  const outcome = await command.run({
-    ...resolved.value,
-    params: world.params,
-    words: words.slice(command.name.split(' ').length),
-    flags: { rpc: world.url, ...flags },
-    logger: undefined as never,
-    print: (text) => out.push(text),
-    printJson: (value, indent) => out.push(JSON.stringify(value, null, indent)),
-    note: (text) => {
-      notes.push(text)
-      if (text.includes('waits already')) void world.mine()
-    },
-  })
-  if (typeof outcome === 'object') notes.push(faultMessage(outcome))
-  return {
-    code: typeof outcome === 'number' ? outcome : exitCodeOf(outcome),
-    out: out.join('\n'),
-    notes: notes.join('\n'),
+/** Runs a command in a data folder of this test. */
+async function run(folder: string, ...args: readonly string[]) {
+  const { url, params } = world
+  const heard = (note: string) => {
+    if (note.includes('waits already')) void world.mine()
   }
+  const { outcome, ...ran } = await runCommand({ url, params, folder: join(root, folder), heard }, args)
+  const notes = typeof outcome === 'object' ? [...ran.notes, faultMessage(outcome)] : ran.notes
+  const code = typeof outcome === 'number' ? outcome : exitCodeOf(outcome)
+  return { code, out: ran.prints.join('\n'), notes: notes.join('\n') }
 }
 
 describe('limits', () => {

@@ -1,25 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { devSeed } from '../../../config/networks/dev-keys.ts'
-import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import { amount } from '../../../consensus/primitives/amount.ts'
 import { toHex } from '../../../consensus/primitives/bytes.ts'
 import type { Hash } from '../../../consensus/primitives/ids.ts'
-import {
-  type ClientOptions,
-  createClient,
-  memoryJournal,
-  TabStoppedError,
-  VerificationError,
-} from '../../../rpc/client/client.ts'
-import { walletFromWords } from '../../../rpc/client/wallet.ts'
+import { type ClientOptions, memoryJournal, TabStoppedError, VerificationError } from '../../../rpc/client/client.ts'
 import { wallet as walletKey } from '../../support/chain.ts'
 import { type Answer, type Json, receiptOf } from '../../support/lying-tab-seller.ts'
-import { ACME, ECHO, OTHER, TabWorld } from '../../support/tab-world.ts'
+import { ACME, caught, devWallet, ECHO, OTHER, PRICE, TabWorld } from '../../support/tab-world.ts'
 import { serviceId } from '../../support/unsigned.ts'
 
 /** The attacks on the payer of a tab, by their numbers in the design. The node and the chain are honest, the seller is not. */
-const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
-const PRICE = 200_000n
+const wallet = devWallet(1)
 let world: TabWorld
 beforeAll(async () => {
   world = await TabWorld.open()
@@ -27,14 +17,8 @@ beforeAll(async () => {
 afterAll(() => world.close())
 beforeEach(() => world.calm())
 
-const client = (options: Partial<ClientOptions> = {}) =>
-  createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 1_000, ...options })
+const client = (options: Partial<ClientOptions> = {}) => world.client({ settleMs: 1_000, ...options })
 const opened = (options: Partial<ClientOptions> = {}) => client(options).openTab(ACME, { deposit: '0.1', term: 1_200 })
-const caught = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'no error',
-    (error: unknown) => error,
-  )
 
 /** A 402 whose offers have other members in `extra`. */
 function corrected(answer: Answer, change: Json): Answer {
@@ -295,7 +279,7 @@ describe('27 session key stolen', () => {
     const { nonce } = notes.find(({ what }) => what === 'opening') as { readonly nonce: string }
     const seed = toHex((await wallet.voucherSeed?.(world.network.genesis, BigInt(nonce))) as Uint8Array)
     for (const note of notes) await stolen.tabs?.append(note.what === 'opening' ? { ...note, seed } : note)
-    const thief = walletFromWords(wordsOfSeed(devSeed(6)))
+    const thief = devWallet(6)
     const taken = await client({ journal: stolen, wallet: thief }).tab(tab.tabId)
     const coins = world.test.balance(walletKey(6).address)
     for (let i = 0; i < 3; i++) expect((await taken.call(ECHO, `stolen ${i}`)).result).toEqual({ echo: `stolen ${i}` })
@@ -319,7 +303,7 @@ describe('28 a receipt key swapped by a man in the middle', () => {
   const swapped = 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a'
 
   it('an offer with another key than the state has opens no tab', async () => {
-    const own = walletFromWords(wordsOfSeed(devSeed(4)))
+    const own = devWallet(4)
     const agent = client({ tabs: { maxDeposit: '0.2', callsAhead: 10 }, wallet: own, verify: false })
     for (let i = 0; i < 3; i++) await agent.call(ECHO, `alone ${i}`)
     world.mischief.lie = (answer) =>

@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { devSeed } from '../../../config/networks/dev-keys.ts'
-import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
-import { type AgentClient, type ClientOptions, createClient } from '../../../rpc/client/client.ts'
-import { walletFromWords } from '../../../rpc/client/wallet.ts'
+import type { AgentClient, ClientOptions } from '../../../rpc/client/client.ts'
 import type { Answer, Json } from '../../support/lying-tab-seller.ts'
-import { ECHO, TabWorld } from '../../support/tab-world.ts'
+import { devWallet, ECHO, PRICE, TabWorld } from '../../support/tab-world.ts'
 
 /** Calls on tabs that another carrier takes to the seller: a fetch, and the client of an MCP server. */
-const PRICE = 200_000n
 let world: TabWorld
 beforeAll(async () => {
   world = await TabWorld.open()
@@ -16,9 +12,8 @@ afterAll(() => world.close())
 beforeEach(() => world.calm())
 
 const client = (key: number, options: Partial<ClientOptions> = {}): AgentClient =>
-  createClient({
-    ...{ baseUrl: world.url, network: world.network, settleMs: 2_000, verify: false },
-    wallet: walletFromWords(wordsOfSeed(devSeed(key))),
+  world.client({
+    ...{ wallet: devWallet(key), settleMs: 2_000, verify: false },
     tabs: { maxDeposit: '0.2', callsAhead: 10 },
     ...options,
   })

@@ -2,12 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { resolveConfig } from '../../../config/load.ts'
 import { faultMessage } from '../../../consensus/primitives/fault.ts'
 import type { Hash } from '../../../consensus/primitives/ids.ts'
-import { parseCommandLine } from '../../../src/cli/args.ts'
 import { exitCodeOf } from '../../../src/cli/exit-codes.ts'
-import { COMMANDS } from '../../../src/cli/table.ts'
+import { runCommand } from '../../support/run-command.ts'
 import { ACME, ECHO, TabWorld } from '../../support/tab-world.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'farthing-tab-commands-'))
@@ -21,38 +19,13 @@ afterAll(async () => {
 })
 beforeEach(() => world.calm())
 
-interface Ran {
-  readonly code: number
-  readonly out: string
-  readonly notes: string
-}
-
-/** Runs a command as the program does, in a data folder of this test. */
-async function run(folder: string, ...args: readonly string[]): Promise<Ran> {
-  const line = parseCommandLine(args)
-  if (!line.ok) throw new Error(faultMessage(line.fault))
-  const { words, flags } = line.value
-  const named = (name: string) => COMMANDS.find((command) => command.name === name)
-  const command = named(words.slice(0, 2).join(' ')) ?? named(words[0] as string)
-  if (command === undefined) throw new Error(`no command ${words.join(' ')}`)
-  const dataDir = join(root, folder)
-  const source = { origin: 'flag' as const, values: { 'data-dir': dataDir }, callsIt: (name: string) => name }
-  const resolved = resolveConfig([source], root)
-  if (!resolved.ok) throw new Error(faultMessage(resolved.fault))
-  const [out, notes]: [string[], string[]] = [[], []]
-  const outcome = await command.run({
-    ...resolved.value,
-    params: world.params,
-    words: words.slice(command.name.split(' ').length),
-    flags: { rpc: world.url, ...flags },
-    logger: undefined as never,
-    print: (text) => out.push(text),
-    printJson: (value, indent) => out.push(JSON.stringify(value, null, indent)),
-    note: (text) => notes.push(text),
-  })
-  if (typeof outcome === 'object') notes.push(faultMessage(outcome))
+/** Runs a command in a data folder of this test. */
+async function run(folder: string, ...args: readonly string[]) {
+  const { url, params } = world
+  const { outcome, ...ran } = await runCommand({ url, params, folder: join(root, folder) }, args)
+  const notes = typeof outcome === 'object' ? [...ran.notes, faultMessage(outcome)] : ran.notes
   const code = typeof outcome === 'number' ? outcome : exitCodeOf(outcome)
-  return { code, out: out.join('\n'), notes: notes.join('\n') }
+  return { code, out: ran.prints.join('\n'), notes: notes.join('\n') }
 }
 
 async function opened(folder: string): Promise<string> {

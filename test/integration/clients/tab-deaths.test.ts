@@ -2,27 +2,21 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { devSeed } from '../../../config/networks/dev-keys.ts'
-import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import {
   type AgentClient,
-  createClient,
   fileJournal,
   memoryJournal,
   type PaymentJournal,
   type TabJournal,
 } from '../../../rpc/client/client.ts'
-import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import { wallet as walletKey } from '../../support/chain.ts'
-import { ACME, ECHO, TabWorld } from '../../support/tab-world.ts'
+import { ACME, ECHO, PRICE, TabWorld } from '../../support/tab-world.ts'
 
 /**
  * A client dies at each of its steps: before and after each note, before a request leaves, and when its answer is there.
  * Another client takes over, with the notes or without them. Nothing may be lost, and nothing charged twice.
  */
-const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
 const folder = mkdtempSync(join(tmpdir(), 'farthing-deaths-'))
-const PRICE = 200_000n
 let world: TabWorld
 let folders = 0
 beforeAll(async () => {
@@ -73,17 +67,13 @@ function mortal(journal: PaymentJournal, fate: Fate): AgentClient {
   const posting: typeof fetch = (input, init) =>
     init?.method === 'POST' ? fate.step(() => fetch(input, init)) : fetch(input, init)
   // With no time to wait, a client that is dead gives up at once.
-  return createClient({
-    ...{ baseUrl: world.url, wallet, network: world.network, fetch: posting, journal: dying, settleMs: 0 },
-    ...{ maxPerDayCoins: '10000', maxPerDayUsd: 10_000 },
+  return world.client({
+    ...{ fetch: posting, journal: dying, settleMs: 0, maxPerDayCoins: '10000', maxPerDayUsd: 10_000 },
   })
 }
 
 const alive = (journal: PaymentJournal): AgentClient =>
-  createClient({
-    ...{ baseUrl: world.url, wallet, network: world.network, journal, settleMs: 5_000 },
-    ...{ maxPerDayCoins: '10000', maxPerDayUsd: 10_000 },
-  })
+  world.client({ journal, settleMs: 5_000, maxPerDayCoins: '10000', maxPerDayUsd: 10_000 })
 
 /** What the client was doing: it opens a tab, makes calls side by side, adds to the deposit, and calls again. */
 async function life(agent: AgentClient, name: string): Promise<void> {

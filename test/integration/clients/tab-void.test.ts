@@ -1,34 +1,18 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { devSeed } from '../../../config/networks/dev-keys.ts'
-import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
-import {
-  type AgentClient,
-  type ClientOptions,
-  createClient,
-  memoryJournal,
-  type PaymentJournal,
-} from '../../../rpc/client/client.ts'
-import { walletFromWords } from '../../../rpc/client/wallet.ts'
+import { type AgentClient, type ClientOptions, memoryJournal, type PaymentJournal } from '../../../rpc/client/client.ts'
 import type { Json } from '../../support/lying-tab-seller.ts'
-import { ACME, TabWorld } from '../../support/tab-world.ts'
+import { ACME, caught, TabWorld } from '../../support/tab-world.ts'
 
 /** Openings and top-ups whose nonce another transaction of the wallet took. */
-const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
 let world: TabWorld
 beforeEach(async () => {
   world = await TabWorld.open()
 })
 afterEach(() => world.close())
 
-const client = (options: Partial<ClientOptions> = {}): AgentClient =>
-  createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 1_000, verify: false, ...options })
+const client = (options: Partial<ClientOptions> = {}) => world.client({ settleMs: 1_000, verify: false, ...options })
 const opening = { deposit: '0.1', term: 1_200 }
 const other = { deposit: '0.2', term: 1_200 }
-const caught = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'no error',
-    (error: unknown) => error,
-  )
 /** A client whose transactions do not arrive. */
 const cut = (journal: PaymentJournal): AgentClient => {
   const dead: typeof fetch = (input, init) =>

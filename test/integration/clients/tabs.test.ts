@@ -2,12 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { devSeed } from '../../../config/networks/dev-keys.ts'
-import { wordsOfSeed } from '../../../consensus/crypto/words.ts'
 import {
   type AgentClient,
   type ClientOptions,
-  createClient,
   fileJournal,
   InterruptedPaymentError,
   memoryJournal,
@@ -16,13 +13,12 @@ import {
   type Signer,
   storageJournal,
 } from '../../../rpc/client/client.ts'
-import { walletFromWords } from '../../../rpc/client/wallet.ts'
 import { nativeTabScheme } from '../../../rpc/client/x402.ts'
 import { wallet as walletKey } from '../../support/chain.ts'
 import type { Json } from '../../support/lying-tab-seller.ts'
-import { ACME, ECHO, OTHER, TabWorld } from '../../support/tab-world.ts'
+import { ACME, caught, devWallet, ECHO, OTHER, TabWorld } from '../../support/tab-world.ts'
 
-const wallet = walletFromWords(wordsOfSeed(devSeed(1)))
+const wallet = devWallet(1)
 const folder = mkdtempSync(join(tmpdir(), 'farthing-tabs-'))
 let world: TabWorld
 let folders = 0
@@ -35,17 +31,11 @@ afterAll(async () => {
 })
 beforeEach(() => world.calm())
 
-const client = (options: Partial<ClientOptions> = {}): AgentClient =>
-  createClient({ baseUrl: world.url, wallet, network: world.network, settleMs: 2_000, ...options })
+const client = (options: Partial<ClientOptions> = {}) => world.client({ settleMs: 2_000, ...options })
 const open = (agent: AgentClient = client(), deposit = '0.1') => agent.openTab(ACME, { deposit, term: 1_200 })
 const newFolder = (): string => join(folder, String(folders++))
-const caught = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => 'no error',
-    (error: unknown) => error,
-  )
 /** A wallet of which no other test leaves open tabs. */
-const other = (key: number): Signer => walletFromWords(wordsOfSeed(devSeed(key)))
+const other = (key: number): Signer => devWallet(key)
 const balance = (): bigint => world.test.balance(walletKey(1).address)
 
 describe('a tab', () => {

@@ -9,9 +9,9 @@ import { refusalOf } from './unreadable.ts'
 
 /** Time between checks of all connections. */
 export const LOOK_MS = 1_000
-/** Time after its last answer for which a connection waits for its client to close it. */
-export const LINGER_MS = 2_000
-/** Bytes that the node reads and drops meanwhile: more than the longest body of a route. */
+/** Time for which the node reads on after it answered a request that had not come whole. */
+export const LINGER_MS = 5_000
+/** Bytes that it reads and drops meanwhile: more than the longest body of a route. */
 export const LINGER_BYTES_MAX = 33_554_432
 
 interface Connection {
@@ -27,8 +27,8 @@ interface Connection {
   stuckSinceMs: number
   /** Whether it exceeded `unansweredMax`, or had its last answer. No more requests of it are served. */
   isOver: boolean
-  /** When its last answer and its end had gone out; infinite until then. */
-  endedMs: number
+  /** The newest request, until the connection is idle. */
+  request: IncomingMessage | null
 }
 
 /** Bounds of {@link Connections}. */
@@ -78,11 +78,15 @@ export class Connections {
     }
     const holder = holderOf(addressKey(socket.remoteAddress ?? ''))
     const isProxy = this.#isProxy(socket.remoteAddress)
-    const state = { owed: new Set<ServerResponse>(), unsent: 0, stuckSinceMs: 0, isOver: false, endedMs: Infinity }
-    const connection = { socket, holder, isProxy, ...state }
+    const state = { owed: new Set<ServerResponse>(), unsent: 0, stuckSinceMs: 0, isOver: false, request: null }
+    const connection: Connection = { socket, holder, isProxy, ...state }
     this.#all.set(socket, connection)
-    // What Node and `refuseOn` call after the last answer.
-    socket.destroySoon = () => this.#linger(connection)
+    const { destroySoon } = socket
+    // Node and `refuseOn` call it after the last answer.
+    socket.destroySoon = () => {
+      if (connection.request?.complete === true) destroySoon.call(socket)
+      else this.#linger(connection)
+    }
     socket.once('close', () => {
       this.#all.delete(socket)
       this.#busy(connection)
@@ -91,7 +95,8 @@ export class Connections {
   }
 
   /** Whether a request may be served. One request too many on a connection is refused here, and ends the connection. */
-  admits({ socket }: IncomingMessage, response: ServerResponse): boolean {
+  admits(request: IncomingMessage, response: ServerResponse): boolean {
+    const { socket } = request
     const connection = this.#all.get(socket)
     if (connection === undefined || connection.isOver) return false
     // The connection was reset before it was accepted: there is no client, and no address to count it for.
@@ -103,9 +108,12 @@ export class Connections {
     const isOver = owed.size >= this.#limits.unansweredMax
     if (owed.size === 0) this.#busy(connection)
     owed.add(response)
+    connection.request = request
     response.once('close', () => {
       owed.delete(response)
-      if (owed.size === 0 && !socket.destroyed) this.#rest(connection)
+      if (owed.size > 0 || socket.destroyed) return
+      connection.request = null
+      this.#rest(connection)
     })
     if (isOver) this.#refuse(connection, response)
     return !isOver
@@ -126,34 +134,33 @@ export class Connections {
   }
 
   /**
-   * Closes a connection after its last answer in the steps of RFC 9112, section 9.6. If it were closed while bytes of its
-   * client are unread, the system would reset it, and the client could lose the answer. So the node drops what still
-   * comes, up to a bound. Meanwhile the connection counts as idle, and gives way to others.
+   * Ends a connection whose client may still be sending, in the steps of RFC 9112, section 9.6. If it were closed while
+   * bytes are unread, the system would reset it, and the client could lose the answer. So the node drops what still comes,
+   * up to a bound. Meanwhile the connection counts as idle, and gives way to others.
    */
   #linger(connection: Connection): void {
     const { socket } = connection
-    if (!socket.writable) return
+    if (connection.isOver || !socket.writable) {
+      socket.destroy()
+      return
+    }
     connection.isOver = true
     let left = LINGER_BYTES_MAX
-    // Node's parser reads no more. Without the empty push, a paused connection could not be resumed past the parser.
-    socket.removeAllListeners('data').removeAllListeners('resume')
-    socket.on('data', ({ length }) => {
+    // Node's parser gets no more.
+    socket.removeAllListeners('data').on('data', ({ length }) => {
       left -= length
       if (left < 0) socket.destroy()
     })
-    socket.push('')
     socket.resume()
-    socket.end(() => {
-      connection.endedMs = performance.now()
-    })
-    this.#rest(connection)
+    socket.end()
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref()
+    socket.once('close', () => clearTimeout(timer))
   }
 
   #rest(connection: Connection): void {
     const { network, address } = connection.holder
     const idle = this.#idle.get(network) ?? { count: 0, addresses: new Map<string, Idle>() }
     const own: Idle = idle.addresses.get(address) ?? new Set()
-    if (own.has(connection)) return
     this.#idle.set(network, idle)
     idle.addresses.set(address, own)
     own.add(connection)
@@ -203,7 +210,6 @@ export class Connections {
       // An answer that is written while it is made has the limit of streams.
       const msMax = first === undefined || first.writableEnded ? stuckMsMax : streams.behindMsMax
       if (isStuck && nowMs - connection.stuckSinceMs >= msMax) socket.destroy()
-      if (nowMs - connection.endedMs >= LINGER_MS) socket.destroy()
     }
   }
 }

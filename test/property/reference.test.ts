@@ -17,8 +17,11 @@ const invokes = (...terms: number[]): Op[] =>
 
 const RUNS = 55
 
-/** Chains that start every run and contain the rare cases. */
-const FIRST = fc.sample(fc.tuple(paramsArbitrary, plansArbitrary), { seed: 4, numRuns: 20 })
+/** `count` chains of random networks, from a seed. */
+const chains = (seed: number, count: number) =>
+  fc.sample(fc.tuple(paramsArbitrary, plansArbitrary), { seed, numRuns: count })
+/** Chains that start every run and contain the rare cases. The last one has a deposit too low for a tab, which the others lack. */
+const FIRST = [...chains(4, 20), ...chains(6, 15).slice(-1)]
 
 describe('the node and a second reading of the specification', () => {
   it('agree on everything about random chains of random networks', { timeout: 10_000_000 }, async () => {

@@ -84,7 +84,8 @@ export class Connections {
     const { destroySoon } = socket
     // Node and `refuseOn` call it after the last answer.
     socket.destroySoon = () => {
-      if (connection.request?.complete === true) destroySoon.call(socket)
+      const isWhole = connection.request?.complete === true
+      if (isWhole || connection.isOver || !socket.writable) destroySoon.call(socket)
       else this.#linger(connection)
     }
     socket.once('close', () => {
@@ -140,10 +141,6 @@ export class Connections {
    */
   #linger(connection: Connection): void {
     const { socket } = connection
-    if (connection.isOver || !socket.writable) {
-      socket.destroy()
-      return
-    }
     connection.isOver = true
     let left = LINGER_BYTES_MAX
     // Node's parser gets no more.
@@ -155,12 +152,14 @@ export class Connections {
     socket.end()
     const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref()
     socket.once('close', () => clearTimeout(timer))
+    this.#rest(connection)
   }
 
   #rest(connection: Connection): void {
     const { network, address } = connection.holder
     const idle = this.#idle.get(network) ?? { count: 0, addresses: new Map<string, Idle>() }
     const own: Idle = idle.addresses.get(address) ?? new Set()
+    if (own.has(connection)) return
     this.#idle.set(network, idle)
     idle.addresses.set(address, own)
     own.add(connection)

@@ -142,7 +142,8 @@ export class Gates {
     if (!visit.isWorkedFor) this.#places.leave(visit)
     this.#countBytes(visit)
     // What the node drops after its answer counts, too.
-    if (!request.raw.complete) request.raw.socket.once('close', () => this.#countBytes(visit))
+    const { socket } = request.raw
+    if (socket.writableEnded && !socket.destroyed) socket.once('close', () => this.#countBytes(visit))
     const seconds = (performance.now() - visit.startedMs) / 1_000
     const route = request.routeOptions.url ?? 'unknown'
     const { raw, statusCode } = visit.reply

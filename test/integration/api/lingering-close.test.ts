@@ -92,6 +92,15 @@ describe('a client that writes all of its request before it reads', () => {
   })
 })
 
+it('a request too many on a connection is refused in whole, though its body has not come', async () => {
+  const socket = await opened()
+  await written(socket, head('GET /health').repeat(8) + long(BODY_BYTES))
+  const text = await readAll(socket)
+  expectWhole(text.slice(text.lastIndexOf('HTTP/1.1 ')), 429, 'too_many_at_once')
+  socket.end()
+  await closed()
+})
+
 describe('after its last answer, a connection', () => {
   it('ends at once for a client that sent nothing of its body', async () => {
     const socket = await opened()

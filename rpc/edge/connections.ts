@@ -13,6 +13,8 @@ export const LOOK_MS = 1_000
 export const LINGER_MS = 5_000
 /** Bytes that it reads and drops meanwhile: more than the longest body of a route. */
 export const LINGER_BYTES_MAX = 33_554_432
+/** The same where it could read no request: these bytes are counted for no network. */
+const UNREADABLE_BYTES_MAX = 1_048_576
 
 interface Connection {
   readonly socket: Socket
@@ -84,8 +86,10 @@ export class Connections {
     const { destroySoon } = socket
     // Node and `refuseOn` call it after the last answer.
     socket.destroySoon = () => {
-      const isWhole = connection.request?.complete === true
-      if (isWhole || connection.isOver || !socket.writable) destroySoon.call(socket)
+      const { owed, request, isOver } = connection
+      // What the node gives up before its answer is ended leaves its memory at once.
+      const isAnswered = [...owed].every(({ writableEnded }) => writableEnded)
+      if (isOver || !isAnswered || request?.complete === true || !socket.writable) destroySoon.call(socket)
       else this.#linger(connection)
     }
     socket.once('close', () => {
@@ -137,29 +141,29 @@ export class Connections {
   /**
    * Ends a connection whose client may still be sending, in the steps of RFC 9112, section 9.6. If it were closed while
    * bytes are unread, the system would reset it, and the client could lose the answer. So the node drops what still comes,
-   * up to a bound. Meanwhile the connection counts as idle, and gives way to others.
+   * up to a bound. The connection has no request under way, so it counts as idle, and gives way to others.
    */
   #linger(connection: Connection): void {
-    const { socket } = connection
+    const { socket, request } = connection
     connection.isOver = true
-    let left = LINGER_BYTES_MAX
+    let left = request === null ? UNREADABLE_BYTES_MAX : LINGER_BYTES_MAX
     // Node's parser gets no more.
     socket.removeAllListeners('data').on('data', ({ length }) => {
       left -= length
       if (left < 0) socket.destroy()
     })
     socket.resume()
-    socket.end()
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref()
-    socket.once('close', () => clearTimeout(timer))
-    this.#rest(connection)
+    // Until it is out, the bound is that of a client that does not take its answers.
+    socket.end(() => {
+      const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref()
+      socket.once('close', () => clearTimeout(timer))
+    })
   }
 
   #rest(connection: Connection): void {
     const { network, address } = connection.holder
     const idle = this.#idle.get(network) ?? { count: 0, addresses: new Map<string, Idle>() }
     const own: Idle = idle.addresses.get(address) ?? new Set()
-    if (own.has(connection)) return
     this.#idle.set(network, idle)
     idle.addresses.set(address, own)
     own.add(connection)

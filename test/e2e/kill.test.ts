@@ -5,10 +5,14 @@ import { ask } from '../support/api.ts'
 import { Caller, marketOpen, runsIn } from '../support/caller.ts'
 import { escrowHistory } from '../support/closings.ts'
 import { type RunningDaemon, WITH_TEST_SERVICES, Workshop } from '../support/daemon.ts'
-import { Load } from '../support/load.ts'
+import { Load, TERM_MIN } from '../support/load.ts'
+import { mineBlocks } from '../support/mine-by-hand.ts'
 
 const workshop = new Workshop()
+/** Kills at least: on a busy machine a life sees few blocks, and more lives are needed to meet each end of a call. */
 const KILLS = 50
+const DELIVERED_MIN = 11
+const FAILED_MIN = 6
 const SEED = Number(process.env.TEST_KILL_SEED ?? Date.now() % 1_000_000)
 const random = seeded(SEED)
 
@@ -19,6 +23,15 @@ const load = new Load([1, 3, 4, 5, 6, 7], random)
 
 const heightOf = async (url: string): Promise<number> =>
   (await ask<{ height: number }>(url, '/api/v1/status')).body.height
+
+/** Whether calls were told each end that a test looks for, and one expires when blocks have passed. */
+function metEachEnd(): boolean {
+  const told = (answer: string): number => load.bought.filter(({ answers }) => answers.has(answer)).length
+  const expires = load.bought.some(
+    ({ abandoned, term, payment }) => abandoned && term === TERM_MIN && load.acknowledged.has(payment.txId),
+  )
+  return expires && told('200 paid') >= DELIVERED_MIN && told('502 upstream_failed') >= FAILED_MIN
+}
 
 /** Expects that acknowledged transactions survived the kill in their blocks. */
 async function expectKept(url: string, txIds: readonly string[]): Promise<void> {
@@ -59,12 +72,12 @@ async function settleAll(daemon: RunningDaemon): Promise<void> {
   }
 }
 
-describe(`a daemon under load, killed ${KILLS} times at moments of seed ${SEED}`, () => {
+describe(`a daemon under load, killed ${KILLS} times or more at moments of seed ${SEED}`, () => {
   let daemon: RunningDaemon
   let head = 0
 
   it('starts again every time with everything that it had acknowledged', { timeout: 1_200_000 }, async () => {
-    for (let i = 0; i < KILLS; i++) await liveAndDie(i === 0)
+    for (let i = 0; i < KILLS || !metEachEnd(); i++) await liveAndDie(i === 0)
     daemon = await workshop.start(folder, { env })
     await expectKept(daemon.url, [...load.acknowledged.keys()])
     expect(load.unexpected).toEqual([])
@@ -72,6 +85,7 @@ describe(`a daemon under load, killed ${KILLS} times at moments of seed ${SEED}`
 
   it('has every payment delivered once, refunded once, or still in escrow, as its caller was told', async () => {
     await settleAll(daemon)
+    await mineBlocks(daemon.url, TERM_MIN + 1)
     head = await heightOf(daemon.url)
     const { opened, closings, transactions } = await escrowHistory(daemon.url, head)
     const counts: Record<string, number> = {}
@@ -94,8 +108,8 @@ describe(`a daemon under load, killed ${KILLS} times at moments of seed ${SEED}`
     console.info(
       `seed ${SEED}: height ${head}, ${transactions} transactions, ${load.acknowledged.size} acknowledged, calls ${JSON.stringify(counts)}`,
     )
-    expect(counts.delivered).toBeGreaterThan(10)
-    expect(counts.failed).toBeGreaterThan(5)
+    expect(counts.delivered).toBeGreaterThanOrEqual(DELIVERED_MIN)
+    expect(counts.failed).toBeGreaterThanOrEqual(FAILED_MIN)
     expect(counts.expired).toBeGreaterThan(0)
   })
 

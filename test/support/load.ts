@@ -16,8 +16,13 @@ export interface Bought {
   readonly key: number
   /** Whether the caller pays and never settles. */
   readonly abandoned: boolean
+  /** Blocks until it is refunded if it was not settled. */
+  readonly term: number
   readonly answers: Set<string>
 }
+
+/** The shortest term of the launch rules, in blocks. */
+export const TERM_MIN = 100
 
 /** Failures that a busy or dying node may cause. Any other is unexpected. */
 const PASSING =
@@ -123,15 +128,16 @@ export class Load {
 
   async #buy(key: number, caller: Caller): Promise<void> {
     const abandoned = this.#random() < 0.2
+    const term = abandoned && this.#random() < 0.7 ? TERM_MIN : 9_600
     const order: Order = {
       serviceId: this.#random() < 0.7 ? 'node-test-once' : 'node-test-again',
       request: `${MODES[this.#below(MODES.length)]}:${this.#requests++}`,
-      term: abandoned && this.#random() < 0.7 ? 100 : 9_600,
+      term,
       // A secret makes each payment a different transaction, even one that takes the nonce of a lost payment.
       lock: this.#random() < 0.5 ? 'lock' : 'commitment',
     }
     const payment = await caller.pay(order)
-    const bought: Bought = { payment, key, abandoned, answers: new Set() }
+    const bought: Bought = { payment, key, abandoned, term, answers: new Set() }
     this.bought.push(bought)
     await this.#acknowledge(caller, payment.txId)
     if (abandoned) return

@@ -87,7 +87,7 @@ export class Connections {
     // Node and `refuseOn` call it after the last answer.
     socket.destroySoon = () => {
       const { owed, request, isOver } = connection
-      // What the node gives up before its answer is ended leaves its memory at once.
+      // A request that is given up has no answer that is ended. Its connection goes at once, and with it what came of its body.
       const isAnswered = [...owed].every(({ writableEnded }) => writableEnded)
       if (isOver || !isAnswered || request?.complete === true || !socket.writable) destroySoon.call(socket)
       else this.#linger(connection)
@@ -153,7 +153,7 @@ export class Connections {
       if (left < 0) socket.destroy()
     })
     socket.resume()
-    // Until it is out, the bound is that of a client that does not take its answers.
+    // The time begins when the answer is out. Before, the client has the time that each client has to take an answer.
     socket.end(() => {
       const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref()
       socket.once('close', () => clearTimeout(timer))

@@ -24,7 +24,7 @@ const load = new Load([1, 3, 4, 5, 6, 7], random)
 const heightOf = async (url: string): Promise<number> =>
   (await ask<{ height: number }>(url, '/api/v1/status')).body.height
 
-/** Whether calls were told each end that a test looks for, and one expires when blocks have passed. */
+/** Whether enough calls were delivered and enough failed, and one waits to expire. */
 function metEachEnd(): boolean {
   const told = (answer: string): number => load.bought.filter(({ answers }) => answers.has(answer)).length
   const expires = load.bought.some(

@@ -10,42 +10,40 @@ import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import type { HostOptions } from '../../src/p2p/host/host.ts'
+import type { HonestReport } from './honest-entry.ts'
 import type { HostReport } from './host-entry.ts'
-import { PINNED_NODE } from './processes.ts'
+import { PINNED_NODE, until } from './processes.ts'
 import { ROOT } from './source-tree.ts'
 
 /** Name of the gossip protocol on the wire. */
 export const GOSSIP = '/meshsub/1.2.0'
 
-/** A host in a process of its own, so that its memory can be measured. */
-export class VictimProcess {
-  /** The most bytes of memory in any report since this was set to 0. */
-  bytesMax = 0
+/** A program of this folder in a process of its own, which answers each message with a report. */
+class Reporting<Report> {
   readonly #child: ChildProcess
 
-  private constructor(child: ChildProcess) {
+  protected constructor(child: ChildProcess) {
     this.#child = child
   }
 
-  /** `options` replace some of the host's defaults. */
-  static async start(options: Partial<HostOptions> = {}): Promise<VictimProcess> {
-    const child = fork(join(ROOT, 'test/support/host-entry.ts'), [JSON.stringify(options)], {
+  protected static async fork(program: string, argument: string): Promise<ChildProcess> {
+    const child = fork(join(ROOT, 'test/support', program), [argument], {
       execPath: PINNED_NODE,
       execArgv: ['--expose-gc'],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
-    await once(child, 'message')
-    return new VictimProcess(child)
+    const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${program} ended before it was ready`)))
+    await Promise.race([once(child, 'message'), ended])
+    return child
   }
 
   get alive(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  async report(): Promise<HostReport> {
+  async report(): Promise<Report> {
     this.#child.send({})
-    const [report] = (await once(this.#child, 'message')) as [HostReport]
-    this.bytesMax = Math.max(this.bytesMax, report.bytesMax)
+    const [report] = (await once(this.#child, 'message')) as [Report]
     return report
   }
 
@@ -53,6 +51,43 @@ export class VictimProcess {
     const ended = once(this.#child, 'exit')
     this.#child.kill('SIGKILL')
     await ended
+  }
+}
+
+/** A host in a process of its own, so that its memory can be measured. */
+export class VictimProcess extends Reporting<HostReport> {
+  /** The most bytes of memory in any report since this was set to 0. */
+  bytesMax = 0
+
+  /** `options` replace some of the host's defaults. */
+  static async start(options: Partial<HostOptions> = {}): Promise<VictimProcess> {
+    return new VictimProcess(await Reporting.fork('host-entry.ts', JSON.stringify(options)))
+  }
+
+  override async report(): Promise<HostReport> {
+    const report = await super.report()
+    this.bytesMax = Math.max(this.bytesMax, report.bytesMax)
+    return report
+  }
+}
+
+/**
+ * An honest peer of a victim, which asks it for its status on and on. It has a process of its own: in the one of the attackers it would
+ * wait for their work, and look as if the victim had not answered it.
+ */
+export class HonestProcess extends Reporting<HonestReport> {
+  static async start(address: string): Promise<HonestProcess> {
+    return new HonestProcess(await Reporting.fork('honest-entry.ts', address))
+  }
+
+  /** Waits until more requests were answered. Throws if one was not answered in time, or wrongly. */
+  async servedMore(): Promise<void> {
+    const { served: before } = await this.report()
+    await until('the honest peer is served', async () => {
+      const { served, wrong } = await this.report()
+      if (wrong !== null) throw new Error(`the honest peer was not served: ${wrong}`)
+      return served > before + 3
+    })
   }
 }
 
@@ -80,7 +115,11 @@ export class Attacker {
     const streams: Stream[] = []
     await node.handle(GOSSIP, (stream) => void streams.push(stream), { maxInboundStreams: 100 })
     await node.start()
-    const attacker = new Attacker(node, await node.dial(multiaddr(address)))
+    const connection = await node.dial(multiaddr(address)).catch(async (error) => {
+      await node.stop()
+      throw error
+    })
+    const attacker = new Attacker(node, connection)
     attacker.gossipStreams.push(...streams)
     return attacker
   }

@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { connect as connectSocket, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Host } from '../../../src/p2p/host/host.ts'
 import type { PeerId } from '../../../src/p2p/network.ts'
 import { protocolId, topicId } from '../../../src/p2p/wire/protocols.ts'
-import { Attacker, GOSSIP, VictimProcess } from '../../support/attacker.ts'
+import { Attacker, GOSSIP, HonestProcess, VictimProcess } from '../../support/attacker.ts'
 import { field, gossipFrame, joined, prefixed, subscribeFrame, varint } from '../../support/frames.ts'
 import { startHost, TEST_GENESIS } from '../../support/hosts.ts'
 import { until } from '../../support/processes.ts'
@@ -20,65 +19,44 @@ const TRANSACTIONS = topicId(TEST_GENESIS, 'transactions')
 
 let victim: VictimProcess
 let address: string
-let honest: Host
+let honest: HonestProcess
 let attackers: Attacker[]
-let honestRun: { readonly served: number; stop(): Promise<void> }
 
 beforeAll(async () => {
   victim = await VictimProcess.start()
   address = (await victim.report()).address
+  honest = await HonestProcess.start(address)
 })
-afterAll(() => victim.stop())
+afterAll(async () => {
+  await honest.stop()
+  await victim.stop()
+})
 
 beforeEach(async () => {
   attackers = []
-  honest = await startHost()
-  // After a flood from this machine the victim accepts no connection from it for a moment.
-  const dialled = await until(
-    'the victim takes a connection',
-    async () => {
-      const outcome = await honest.dial(address)
-      return outcome.ok ? outcome : null
-    },
-    { everyMs: 500 },
-  )
-  honestRun = askOnAndOn(honest, dialled.value)
-  await until('the honest peer is served', () => honestRun.served > 3, { everyMs: 5 })
+  await honest.servedMore()
 })
 
 afterEach(async () => {
-  const before = honestRun.served
-  await until('the honest peer is served still', () => honestRun.served > before + 3, { ms: 5_000, everyMs: 5 })
-  await honestRun.stop()
-  await Promise.all([...attackers.map((attacker) => attacker.stop()), honest.stop()])
-  const { warnings, offences } = await victim.report()
-  expect(warnings).toEqual([])
-  expect(offences.filter((offence) => offence.startsWith(honest.self))).toEqual([])
+  await honest.servedMore()
+  await Promise.all(attackers.map((attacker) => attacker.stop()))
+  await blamelessOf((await honest.report()).id)
   expect(victim.alive).toBe(true)
 })
 
-/** Asks for the status again and again. Every request must be answered. */
-function askOnAndOn(host: Host, peer: PeerId) {
-  const run = { served: 0, stop: async () => {} }
-  let stopped = false
-  const loop = (async () => {
-    while (!stopped) {
-      const answer = await host.request(peer, 'status', Uint8Array.of(1, 2))
-      expect(answer).toEqual({ ok: true, value: Uint8Array.of(1, 2) })
-      run.served += 1
-      await setTimeout(20)
-    }
-  })()
-  loop.catch(() => {})
-  run.stop = async () => {
-    stopped = true
-    await loop
-  }
-  return run
+/** Checks that the victim did not warn, and did not blame an honest peer. */
+async function blamelessOf(id: string): Promise<void> {
+  const { warnings, offences } = await victim.report()
+  expect(warnings).toEqual([])
+  expect(offences.filter((offence) => offence.startsWith(id))).toEqual([])
 }
 
+/** After a flood from this machine the victim accepts no connection from it for a moment. */
+const WELCOME = { everyMs: 500 }
+
 async function attack(): Promise<Attacker> {
-  const attacker = await Attacker.connect(address)
+  const connect = (): Promise<Attacker | null> => Attacker.connect(address).catch(() => null)
+  const attacker = await until('the victim takes a connection', connect, WELCOME)
   attackers.push(attacker)
   return attacker
 }
@@ -237,14 +215,19 @@ test('silent connections, and more nodes than there are places', async () => {
 })
 
 test('a peer that does not read its gossip', async () => {
-  const { value: peer } = (await honest.dial(address)) as { value: PeerId }
-  honest.subscribe('blocks', async () => 'accept')
-  await until('the mesh', () => honest.meshOf('blocks').includes(peer))
+  const publisher = await startHost()
+  const dial = async (): Promise<PeerId | null> => {
+    const dialled = await publisher.dial(address)
+    return dialled.ok ? dialled.value : null
+  }
+  const peer = await until('the victim takes a connection', dial, WELCOME)
+  publisher.subscribe('blocks', async () => 'accept')
+  await until('the mesh', () => publisher.meshOf('blocks').includes(peer))
   const load = async (): Promise<void> => {
     // More than the socket buffers of both ends hold.
     for (let i = 0; i < 20; i++) {
       // Not `!` as the first byte: the victim would reject that.
-      honest.publish('blocks', joined(Buffer.from('.'), randomBytes(MIB)))
+      publisher.publish('blocks', joined(Buffer.from('.'), randomBytes(MIB)))
       await setTimeout(600)
     }
   }
@@ -260,4 +243,6 @@ test('a peer that does not read its gossip', async () => {
     ms: DROPPED_MS,
     everyMs: 200,
   })
+  await blamelessOf(publisher.self)
+  await publisher.stop()
 })

@@ -26,8 +26,8 @@ beforeAll(async () => {
     flags: world.flags,
   })
   await marketOpen(daemon.url)
-  await until('every service is available', async () => (await unavailable()).length === 0, { ms: 20_000 }).catch(
-    async () => expect(await unavailable()).toEqual([]),
+  await until('every service is available', async () => (await unavailable()).length === 0).catch(async () =>
+    expect(await unavailable()).toEqual([]),
   )
   // The devnet's second key is the seller's.
   callers = [1, 3, 4, 5].map((key) => new Caller(daemon.url, key))

@@ -33,14 +33,10 @@ beforeAll(async () => {
   const env = { TEST_FAST_BLOCKS: String(HASHES), ...world.env }
   daemon = await workshop.start(workshop.folder(), { env, flags: world.flags })
   await marketOpen(daemon.url)
-  await until(
-    'every service is available',
-    async () => {
-      const { body } = await ask<Listed>(daemon.url, '/services.json')
-      return body.services.every(({ serviceId, available }) => available || serviceId.startsWith('node-test-'))
-    },
-    { ms: 40_000 },
-  )
+  await until('every service is available', async () => {
+    const { body } = await ask<Listed>(daemon.url, '/services.json')
+    return body.services.every(({ serviceId, available }) => available || serviceId.startsWith('node-test-'))
+  })
   const caller = new Caller(daemon.url, 1)
   const paid = await caller.payMined({ serviceId: 'node-network-stats', request: '' })
   await caller.settle(paid)

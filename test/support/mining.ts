@@ -128,7 +128,7 @@ export class TestMiner {
 
   /** Waits until the threads got `count` jobs; a pause counts as one. */
   async assigned(count: number): Promise<void> {
-    await until(`assignment ${count}`, () => this.searcher.jobs.length >= count, { ms: 10_000, everyMs: 1 })
+    await until(`assignment ${count}`, () => this.searcher.jobs.length >= count, { everyMs: 1 })
   }
 
   /** Waits until the miner searches a template that fits. */
@@ -137,7 +137,7 @@ export class TestMiner {
       const { template } = this.miner
       return template !== undefined && fits(template) ? template : undefined
     }
-    return until(`a template ${what}`, look, { ms: 10_000, everyMs: 1 })
+    return until(`a template ${what}`, look, { everyMs: 1 })
   }
 }
 

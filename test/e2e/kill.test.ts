@@ -6,13 +6,15 @@ import { Caller, marketOpen, runsIn } from '../support/caller.ts'
 import { escrowHistory } from '../support/closings.ts'
 import { type RunningDaemon, WITH_TEST_SERVICES, Workshop } from '../support/daemon.ts'
 import { Load, TERM_MIN } from '../support/load.ts'
-import { mineBlocks } from '../support/mine-by-hand.ts'
+import { mineBlocks, mineOne, mineWhile } from '../support/mine-by-hand.ts'
 
 const workshop = new Workshop()
 /** Kills at least: on a busy machine a life sees few blocks, and more lives are needed to meet each end of a call. */
 const KILLS = 50
 const DELIVERED_MIN = 11
 const FAILED_MIN = 6
+/** Pause between two blocks that the test mines. */
+const BLOCK_MS = 50
 const SEED = Number(process.env.TEST_KILL_SEED ?? Date.now() % 1_000_000)
 const random = seeded(SEED)
 
@@ -42,6 +44,17 @@ async function expectKept(url: string, txIds: readonly string[]): Promise<void> 
   }
 }
 
+/**
+ * Mines until the daemon is killed. The daemon mines too, but at the lowest priority: on a busy machine its short lives would end before any
+ * payment of theirs is in a block.
+ */
+async function mineUntil(url: string, over: AbortSignal): Promise<void> {
+  while (!over.aborted) {
+    await mineOne(url)
+    await setTimeout(BLOCK_MS)
+  }
+}
+
 /** One life of the daemon: it starts, usually becomes ready, and is killed. */
 async function liveAndDie(first: boolean): Promise<void> {
   const program = workshop.begin(folder, { env })
@@ -51,11 +64,14 @@ async function liveAndDie(first: boolean): Promise<void> {
     return
   }
   const daemon = await workshop.ready(program, folder)
-  if (first) await marketOpen(daemon.url)
+  if (first) await mineWhile(daemon.url, marketOpen(daemon.url))
   const known = [...load.acknowledged.keys()]
   await expectKept(daemon.url, [...known.slice(-10), ...known.filter(() => random() < 5 / known.length)])
   const over = new AbortController()
-  const work = [load.run(daemon.url, over.signal), load.takeUp(daemon.url, 3).catch(() => {})]
+  const untilDeath = [load.takeUp(daemon.url, 3), mineUntil(daemon.url, over.signal)].map((work) =>
+    work.catch(() => {}),
+  )
+  const work = [load.run(daemon.url, over.signal), ...untilDeath]
   await setTimeout(50 + random() * 1_200)
   await daemon.kill()
   over.abort()
@@ -84,7 +100,7 @@ describe(`a daemon under load, killed ${KILLS} times or more at moments of seed 
   })
 
   it('has every payment delivered once, refunded once, or still in escrow, as its caller was told', async () => {
-    await settleAll(daemon)
+    await mineWhile(daemon.url, settleAll(daemon))
     await mineBlocks(daemon.url, TERM_MIN + 1)
     head = await heightOf(daemon.url)
     const { opened, closings, transactions } = await escrowHistory(daemon.url, head)
